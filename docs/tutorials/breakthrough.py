@@ -20,7 +20,7 @@ class Board(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Breakthrough(Game[Board]):
-    """Action `(5 row + column) 3 + d` moves a piece one row ahead, to the left (d = 0), straight or to the right."""
+    """Action `(5 row + column) 3 + d` moves a piece one row forward, to the left (d = 0), straight or to the right."""
 
     id = "breakthrough"
     num_actions = SIZE * SIZE * 3
@@ -33,7 +33,7 @@ class Breakthrough(Game[Board]):
     def legal(self, board):
         ahead = jnp.pad(board.squares, ((0, 1), (1, 1)), constant_values=1)[1:]  # beyond the board all is taken
         targets = jnp.stack([ahead[:, :-2], ahead[:, 1:-1], ahead[:, 2:]], axis=-1)
-        free = (targets == 0) | ((targets == -1) & jnp.array([[[True, False, True]]]))  # takes aslant only
+        free = (targets == 0) | ((targets == -1) & jnp.array([[[True, False, True]]]))  # captures only diagonally
         return ((board.squares == 1)[..., None] & free).ravel()
 
     def play(self, board, action):

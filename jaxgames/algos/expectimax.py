@@ -1,10 +1,10 @@
-"""Expectimax: any value of positions, made better by looking turns ahead over all outcomes of chance.
+"""Expectimax: improves any value of positions by looking turns ahead over all outcomes of chance.
 
 A position that awaits chance is worth the mean, over the outcomes, of its best turn; a turn is worth what the position
 it leads to is worth, some plies later, to the player who made it. Plies are counted as in TD-Gammon: 1 ply is the best
 turn by the value itself (`Game.best_turn`), 2 plies look at all rolls and replies of the opponent, and so on.
 
-Donald Michie, "Game-playing and game-learning automata", 1966. For moves left out: the move filters of GNU Backgammon.
+Donald Michie, "Game-playing and game-learning automata", 1966. To prune moves: the move filters of GNU Backgammon.
 """
 
 import dataclasses
@@ -23,12 +23,12 @@ from jaxgames.ops.settings import Above, Settings, setting
 
 __all__ = ["Expectimax"]
 
-CHUNK = 512  # positions looked at together: bounds the memory, whatever the depth
+CHUNK = 512  # positions evaluated together: bounds the memory at any depth
 
 
 def after_chance(game: Game, positions: Position) -> Position:
-    """All positions after the first outcome of chance, then all after the second one, and so on; as they are without
-    chance.
+    """All positions after the first outcome of chance, then all after the second one, and so on; without chance the
+    positions themselves.
     """
     number, size = len(game.outcome_probabilities), len(jax.tree.leaves(positions)[0])
     if not number:
@@ -39,7 +39,7 @@ def after_chance(game: Game, positions: Position) -> Position:
 
 @dataclasses.dataclass(frozen=True)
 class Expectimax(Settings):
-    """Look-ahead by `plies` turns in any game, exact unless turns are left out.
+    """Look-ahead by `plies` turns in any game, exact unless turns are pruned.
 
     Each player considers only the best `keep` turns by the value itself and, of these, those that seem at most `within`
     points worse than the best; by default all. Time grows by the factor turns x outcomes with each ply; memory with the
@@ -104,14 +104,14 @@ class Expectimax(Settings):
 
         if asked is not None:
             return _of_some(of_chunk, positions, asked)
-        # Lists of positions are filled up with equal ones at their end: the first of a row of equals is evaluated, and
-        # its value is that of all of them.
+        # Lists of positions are padded at their end with copies: only the first of equal neighbours is evaluated, and
+        # its value holds for all of them.
         new = _differs(positions)
         return _of_some(of_chunk, positions, new)[lax.cummax(jnp.where(new, jnp.arange(len(new), dtype=jnp.int32), 0))]
 
 
 def _differs(positions: Position) -> Bool[Array, " n"]:
-    """Which positions are other than the one before."""
+    """Which positions differ from the one before."""
 
     def differs(x: Array) -> Bool[Array, " n"]:
         rows = x.reshape(len(x), -1)

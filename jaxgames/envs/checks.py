@@ -29,7 +29,7 @@ def state_batch(game: Any, states: Any) -> int:
 
 
 def position_batch(game: Any, positions: Any, batch: int) -> Any:
-    """So many positions of this game, as `states._position` holds them."""
+    """A batch of `batch` positions of this game, as `states._position` holds them."""
     found = [np.shape(leaf) for leaf in jax.tree.leaves(positions)]
     if isinstance(positions, State) or len(found) != len(_position_shapes(game)):
         raise TypeError(f"positions {checks.describe(positions)}: expected positions of {game.id}, states._position")

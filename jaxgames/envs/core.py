@@ -31,7 +31,7 @@ __all__ = ["Game", "Outcome", "Position", "State", "Value", "action_from_bits", 
 
 
 MOST_ACTIONS = 16
-"""Of one turn, where the way to a position is looked for: more than any jump of checkers takes."""
+"""The most actions of one turn in the search for a way to a position: more than any jump of checkers takes."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Game(Generic[Position]):
 
     @property
     def symmetries(self) -> tuple[Symmetry, ...]:
-        """The ways to turn or mirror the board that the rules allow; the first leaves it as it is."""
+        """The rotations and reflections of the board that the rules allow; the first is the identity."""
         return (identity(self.num_actions, self.observation_shape),)
 
     @property
@@ -98,13 +98,13 @@ class Game(Generic[Position]):
         return action_from_bits(bits, self.legal(position))
 
     def ended(self, position: Position) -> Bool[Array, ""]:
-        """Whether a position that a user sets up is over; in a game that is played, `play` says so."""
+        """Whether a position that a user sets up is over; during a game `play` says this."""
         return jnp.bool_(False)
 
     def amaf_key(self, position: Position, action: Int32[Array, ""]) -> UInt32[Array, " words"]:
         """What makes actions of different positions the same move, as a set of bits; by default the action's number.
 
-        Searches that also learn about an action from simulations that take it later (AMAF) ask for it.
+        Searches that also learn about an action from simulations that take it later (AMAF) use it.
         """
         place = action.astype(jnp.uint32) - 32 * jnp.arange(-(-self.num_actions // 32), dtype=jnp.uint32)
         return bit(place)  # 0 in all words but one: only there the place is one of 0 .. 31
@@ -145,7 +145,7 @@ class Game(Generic[Position]):
     def best_turn(self, positions: Position, value: Value) -> tuple[Outcome[Position], Float32[Array, " batch"]]:
         """The turn that is best for the player to act if positions are worth `value`, and what it is worth.
 
-        Of equally good turns always the same one is taken. Chance after the turn is still to come.
+        Among equally good turns it always takes the same one. Chance after the turn is still to come.
         """
         return best.best_of_all(self, positions, value)
 
@@ -163,12 +163,12 @@ class Game(Generic[Position]):
         """The next action of a chosen turn, which is given by the position that it leads to.
 
         Args:
-            positions: Where the turn is under way.
-            target: The position that the turn is to lead to.
-            wanted: Where there is such a target.
-            otherwise: The position to go to where `target` is not wanted or out of reach; it must be in reach.
+            positions: The positions in the middle of the turn.
+            target: The position that the turn should lead to.
+            wanted: Which positions have such a target.
+            otherwise: The position to go to if `target` is not wanted or not reachable; it must be reachable.
 
-        Returns the actions, and where they are on the way to `target`.
+        Returns the actions, and which of them are on the way to `target`.
         """
         return best.action_to(self, positions, target, wanted, otherwise)
 
@@ -215,7 +215,7 @@ class Game(Generic[Position]):
         -1 for its player, +1 for the other.
 
         One state, one action, one key: `jax.vmap(game.step)` takes batches. Anything else raises `TypeError` or
-        `ValueError` when the step is traced. A loop in Python calls `jax.jit(game.step)`, some hundred times as fast.
+        `ValueError` when the step is traced. In a Python loop call `jax.jit(game.step)`: about a hundred times as fast.
         """
         if key is not None:
             checks.key(key)
@@ -237,9 +237,9 @@ class Game(Generic[Position]):
         over = materialize(~done & (after.over | ~legal), count)
         reward = jnp.where(legal, jnp.where(after.over, after.reward, 0.0), -1.0)
         reward = jnp.where(done, 0.0, jnp.where(state.current_player == 0, reward, -reward)).astype(jnp.float32)
-        reward = materialize(reward, count, barrier=True)  # else a GPU plays again for `rewards`
+        reward = materialize(reward, count, barrier=True)  # else a GPU plays the action again to get `rewards`
         turn_passes = ~done & legal & after.turn_passes
-        # The same flags. A GPU copies in a kernel of its own what a step passes on, but not what it computes.
+        # The same flags. A GPU copies what a step only passes on in a separate kernel, but not what it computes.
         truncated = lax.platform_dependent(state.truncated, done, cpu=lambda flags, _: flags, default=jnp.logical_and)
         if self.step_limit is not None:
             truncated |= ~done & ~over & (count + 1 >= self.step_limit)
@@ -253,7 +253,7 @@ class Game(Generic[Position]):
         )
 
     def resolve(self, state: State, outcome: Int32[Array, ""]) -> State:
-        """The state after the outcome of chance it awaits; any other state stays as it is.
+        """The state after the outcome of chance that it awaits; a state that awaits none stays as it is.
 
         Raises `ValueError` for an outcome out of range, if it is known when this is traced.
         """
@@ -270,7 +270,7 @@ class Game(Generic[Position]):
         each = bounds_32.reshape((1,) * jnp.ndim(bits) + (-1,))
         found: Array = lax.platform_dependent(
             bits,
-            # A GPU draws the bits in the same kernel then.
+            # Written like this, a GPU draws the bits in the same kernel.
             cuda=lambda bits: sum(
                 ((bits >= bound).astype(jnp.int32) for bound in bounds_32), jnp.zeros_like(bits, jnp.int32)
             ),
@@ -297,7 +297,7 @@ class Game(Generic[Position]):
     def to_string(self, state: State) -> str:
         """The position of one state in the game's notation; `from_string` reads it back.
 
-        But in backgammon not that of a game that was won: in its texts both players have checkers.
+        Except a won game of backgammon: in its notation both players have checkers.
         """
         return self.unparse(one_state(self, state)._position)
 
@@ -378,8 +378,8 @@ class Game(Generic[Position]):
         return names.index(text)
 
     def to_svg(self, state: State, theme: str = "light") -> str:
-        """One state as an SVG document, a batch as a grid: its position, so that one who lost by an illegal action, or
-        whose game was truncated, is drawn as still to play.
+        """One state as an SVG document, a batch as a grid. It shows the position, so a game that was truncated, or lost
+        by an illegal action, looks as if it went on.
         """
         any_states(self, state)
         if state.terminated.ndim == 0:
@@ -417,13 +417,13 @@ def _read(game: Game, position: Any, current_player: Int32[Array, ""]) -> State:
 
 
 def state_on_host(game: Game, position: Any) -> State:
-    """As `Game.state` of one position, of NumPy's arrays: nothing is sent to a device."""
+    """As `Game.state` of one position, in NumPy arrays: nothing is sent to a device."""
     zero, no = np.int32(0), np.bool_(False)
     return State(zero, np.zeros(2, np.float32), no, no, zero, jax.tree.map(np.asarray, position), game)  # type: ignore
 
 
 def position_text(state: State) -> str:
-    """A position in the game's notation; of a game without one, its fields in a line."""
+    """A position in the game's notation; if the game has none, its fields in one line."""
     try:
         return state._game.to_string(state)
     except NotImplementedError:
@@ -439,7 +439,7 @@ def action_from_bits(bits: UInt32[Array, "..."], mask: Bool[Array, "... actions"
     """An allowed action, drawn uniformly by 32 random bits.
 
     The bits give the rank of the action among those allowed, which is much faster than `jax.random.categorical`. With n
-    actions allowed no probability is off by more than n / 2^32 of itself.
+    actions allowed the relative error of each probability is at most n / 2^32.
     """
     if mask.shape[-1] <= 16:
         return choose_set([mask[..., action] for action in range(mask.shape[-1])], bits).astype(jnp.int32)
@@ -454,7 +454,7 @@ def action_from_bits(bits: UInt32[Array, "..."], mask: Bool[Array, "... actions"
         for x in (32 * number, packed, rank - (after - counts))
     )
     action = (first + nth_set(chosen, rank)).astype(jnp.int32)
-    # Where nothing is allowed it is 31, which only small games do not have.
+    # If nothing is allowed this gives 31, which small games do not have as an action.
     return jnp.minimum(action, mask.shape[-1] - 1) if mask.shape[-1] < 32 else action
 
 

@@ -68,9 +68,9 @@ class Cells:
 class Marks:
     """One input for each square: 1 for a stone of the player who began, `second` for one of the other, else 0.
 
-    Not seen by the player to act: whose turn it is says only the number of stones. With `planes` there are three inputs
-    for each square: a stone of the player who began, one of the other, and whether the player who began is to act.
-    Source: Göppert, Entwicklung eines Agenten für Vier gewinnt, 2020, section 5.2.
+    The view is not that of the player to act: only the number of stones tells whose turn it is. With `planes` there are
+    three inputs for each square: a stone of the player who began, one of the other, and whether the player who began is
+    to act. Source: Göppert, Entwicklung eines Agenten für Vier gewinnt, 2020, section 5.2.
     """
 
     game: Any
@@ -116,7 +116,7 @@ def _observed(game: Any, positions: Position) -> Bool[Array, "n rows cols 2"]:
 
 
 def _board(game: Any) -> tuple[int, ...]:
-    """Rows and columns of what is observed. Raises `ValueError` where that is no board."""
+    """Rows and columns of the observation. Raises `ValueError` if it is not a board."""
     if len(game.observation_shape) != 3:
         raise ValueError(f"{game.id} is observed as {list(game.observation_shape)}: expected [rows, columns, planes]")
     return tuple(game.observation_shape[:2])

@@ -24,7 +24,7 @@ class ActionHead(Protocol):
         ...
 
     def targets(self, policy: Float32[Array, "n actions"], positions: Any) -> Float32[Array, "n size"]:
-        """What the outputs learn, so that they name actions with these probabilities: 0 to 1 each."""
+        """The targets of the outputs, 0 to 1 each, for a policy with these probabilities."""
         ...
 
     def __call__(
@@ -85,9 +85,9 @@ def highest(outputs: Float32[Array, "n size g"]) -> Int32[Array, "n g"]:
 def best_of(
     choices: Iterable[tuple[int, Float32[Array, "n g"], Bool[Array, "..."]]],
 ) -> Int32[Array, "n g"]:
-    """The number of the best choice, of equal ones the first; a choice is a number, a worth, and where it is allowed.
+    """The number of the best choice, the first among equals; a choice is a number, its worth, and where it is allowed.
 
-    The choices are compared one after the other, of which XLA:CPU makes a single loop of vector code. For the 128
+    The choices are compared one after the other; XLA:CPU turns this into a single loop of vector code. For the 128
     actions of draughts it takes an eighth of the time of `argmax` over an array [n, actions, g].
     """
     best = chosen = None

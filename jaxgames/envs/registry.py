@@ -57,7 +57,7 @@ def make(game_id: str, /, **options: Any) -> Game:
 
 
 def as_game(game: Any, name: str = "game") -> Game:
-    """The game that somebody gives, or means by its name: of perft and of players, matches and runs both are right.
+    """The game that was passed, itself or by its name: perft, players, matches and runs accept both.
 
     Raises `TypeError` for anything else, `ValueError` for an unknown name.
     """

@@ -1,6 +1,6 @@
-"""Playing many games for many steps, in one scan, with new games in place of those that end; the same for one step.
+"""Playing many games for many steps in one scan, where new games replace ended ones; the same for one step.
 
-`rollout` plays. `auto_reset` and `time_limit` change the step of one game, for loops of your own: `jax.vmap` them.
+`rollout` plays. `auto_reset` and `time_limit` change the step of one game, for your own loops: `jax.vmap` them.
 """
 
 import dataclasses
@@ -22,10 +22,10 @@ from jaxgames.ops.pytrees import select
 from jaxgames.ops.random_bits import random_bits
 
 STEPS_A_ROUND = 2
-"""Of the loop on a GPU or TPU: so many steps share what a round does besides, to count, to copy and to write."""
+"""Steps in one iteration of the loop on a GPU or TPU: they share its overhead, to count, to copy and to write."""
 Step = Callable[..., State]
 Policy = Callable[[Key[Array, ""], State], Any]
-"""Picks an action for each of a batch of states, int32[batch]; or a pair of these and of extras for `keep`."""
+"""Picks an action for each of a batch of states, int32[batch]; may return a pair of these and extras for `keep`."""
 
 
 class Transition(NamedTuple):
@@ -41,17 +41,17 @@ class Transition(NamedTuple):
 
     @property
     def rewards(self) -> Float32[Array, "batch 2"]:
-        """What both players won by the step."""
+        """What both players won in the step."""
         return self.after.rewards
 
     @property
     def ended(self) -> Bool[Array, " batch"]:
-        """Which games ended by the step."""
+        """Which games ended in the step."""
         return (self.after.terminated | self.after.truncated) & ~(self.states.terminated | self.states.truncated)
 
 
 def random_action(key: Key[Array, ""], states: State | Bool[Array, "... actions"]) -> Int32[Array, "..."]:
-    """A legal action of each of `states`, or an allowed one of each of some masks, drawn uniformly.
+    """A legal action for each of `states`, or an allowed one for each of some masks, drawn uniformly.
 
     It takes 32 random bits for each game, and is much faster than `jax.random.categorical`. A mask that allows nothing
     gives -1, an illegal action. Raises `TypeError` or `ValueError` for what is neither states nor bool[..., actions].
@@ -96,12 +96,12 @@ def rollout(
 
     States are small and derive observations and masks at any rank, so `transitions.states.observation` is
     `[num_steps, batch, ...]`. `transitions.after` is the state before a reset, so the last observation and reward of a
-    game are never lost. On a GPU or TPU `keep` works when all steps are done: until then the states of all of them are
-    stored, some dozen bytes each.
+    game are never lost. On a GPU or TPU `keep` runs after all steps: until then the states of all steps are
+    stored, a few dozen bytes each.
 
-    Outside of `jit` a rollout is compiled once if `policy` and `keep` are the defaults, jitted functions, or such with
-    their arrays, `jax.tree_util.Partial(jax.jit(act), params)`. Other functions are traced in each call, as what they
-    refer to may have changed; so put a training loop into `jit`.
+    Outside of `jit` a rollout is compiled once if `policy` and `keep` are the defaults, jitted functions, or jitted
+    functions with their arrays, `jax.tree_util.Partial(jax.jit(act), params)`. Other functions are traced in each call,
+    as what they refer to may have changed; so put a training loop into `jit`.
 
     Args:
         game: The game.
@@ -112,11 +112,11 @@ def rollout(
             as `transition.extras`: arrays, in any pytree.
         auto_reset: Whether a new game follows one that has ended. Otherwise it stays as it is.
         games_at_once: How many games are played to the end of the rollout before the next ones; `keep` sees that many.
-            On a CPU a few hundred are fastest where little is kept: XLA shares larger batches among threads, which
+            On a CPU a few hundred are fastest if little is kept: XLA shares larger batches among threads, which
             takes longer than the small steps themselves.
         keep: What to return of each transition; by default all of it.
 
-    Returns the states after the last step, and what `keep` gave of every transition, stacked to `[num_steps, batch]`.
+    Returns the states after the last step, and what `keep` gave for each transition, stacked to `[num_steps, batch]`.
     Raises `ValueError` unless `games_at_once` divides the batch, and `TypeError` or `ValueError` for arguments of
     another kind or shape, also for actions of `policy` that are not int32[batch].
     """
@@ -138,7 +138,7 @@ def rollout(
 
 
 def _is_pure(function: Callable) -> bool:
-    """Whether a function gives the same whenever it is called, as those who jit it say."""
+    """Whether a function always gives the same, which its caller promises by jitting it."""
     inner = function.func if isinstance(function, jax.tree_util.Partial) else function
     return inner in (random_action, everything) or isinstance(inner, type(_rollout_compiled))
 
@@ -173,7 +173,7 @@ _rollout_compiled = jax.jit(_rollout, static_argnums=(0, 3, 5, 6))
 
 
 class _Carry(NamedTuple):
-    """What the scan carries of states of which none has ended, so that XLA need not ask which have."""
+    """What the scan carries if none of the states has ended, so that XLA need not check which have."""
 
     position: Any
     player: Int32[Array, " batch"]
@@ -190,9 +190,9 @@ class _Carry(NamedTuple):
 class _Loop(NamedTuple):
     """The scan of a rollout, in a form for CPUs and in one for other devices.
 
-    A CPU keeps what is asked for within each step, where it is still in the cache. A GPU starts a kernel for each array
-    that a step carries or keeps, which takes longer than the work itself. So there all of a state is one array of
-    words, a step keeps nothing but these, actions and extras, and afterwards what is asked for is made of them at once.
+    A CPU computes what `keep` returns within each step, while it is still in the cache. A GPU starts a kernel for each
+    array that a step carries or keeps, which takes longer than the work itself. So there a whole state is one array of
+    words, a step keeps only these words, actions and extras, and `keep` runs on all steps at once afterwards.
     """
 
     game: Game
@@ -304,10 +304,11 @@ def auto_reset(step: Step, init: Callable[[Key[Array, ""]], State], with_final: 
     observation are those of the new game. With `with_final` the step returns `(state, final)`, where `final` is the
     state before the reset, with its observation and its rewards. It costs nothing where it is not read.
 
-    A new game follows one that this step ends. As in pgx, a state that had ended before, by `from_string` or a plain
-    `step`, is played on as if it had not: put `init(key)` in its place first, as `rollout` does.
+    A new game follows one that this step ends. As in pgx, a state that had already ended, by `from_string` or a plain
+    `step`, is played on as if it had not: replace it by `init(key)` first, as `rollout` does.
 
-    Raises `TypeError` for what is no function, and for a key that is none; the step raises `ValueError` without a key.
+    Raises `TypeError` for what is not a function; the step raises `TypeError` for a wrong key, `ValueError` without
+    one.
     """
     checks.function("step", step, "(state, action, key) -> state, such as game.step")
     checks.function("init", init, "(key) -> state, such as game.init")

@@ -1,4 +1,4 @@
-"""What games speak of: positions and outcomes of actions, values, and the state of a game in progress."""
+"""The types that games use: positions, outcomes of actions, values, and the state of a game in progress."""
 
 import dataclasses
 import functools
@@ -30,8 +30,8 @@ class Outcome(NamedTuple, Generic[Position]):
 class Value(Protocol):
     """What positions are worth to the player to act: expected points, float32[n] for n positions.
 
-    In a game with chance the positions await it. A game may know a faster way to use some values; called like this, all
-    of them give the same.
+    In a game with chance the positions await it. A game may use some values in a faster way, with the same result as
+    this call.
     """
 
     def __call__(self, positions: Any, /) -> Float32[Array, " n"]:
@@ -95,9 +95,9 @@ class State:
 
     @property
     def step_count(self) -> Int32[Array, "..."]:
-        """How many steps were made since the game began, or was read from a text; those after its end count, too.
+        """The number of steps since the game began or was read from a text, including steps after its end.
 
-        It is 1 where a text is read whose game is over, so that its mask is all true.
+        It is 1 if the text was of a finished game, so that the mask is all true.
         """
         return self._step_count
 
@@ -120,7 +120,7 @@ class State:
             file.write(self.to_svg(theme))
 
     def _repr_svg_(self) -> str | None:
-        """What notebooks show; None, and so the text, of a game that draws no boards."""
+        """What notebooks show; None if the game draws no boards, so that they show the text."""
         try:
             return self.to_svg()
         except NotImplementedError:
@@ -141,7 +141,7 @@ def _look(game: Any, name: str, rank: int) -> Callable[[State], Array]:
 
 @functools.lru_cache(maxsize=64)
 def _look_compiled(game: Any, name: str, rank: int) -> Callable[[State], Array]:
-    """As `_look`, compiled: for states outside of `jit`, where each operation would else be a program of its own."""
+    """As `_look`, compiled: for states outside of `jit`, where otherwise each operation would be a separate program."""
     return jax.jit(_look(game, name, rank))
 
 

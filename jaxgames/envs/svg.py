@@ -1,7 +1,7 @@
-"""What the pictures of all games share: themes, SVG elements, documents, grids of boards, games as moving pictures.
+"""What the pictures of all games share: themes, SVG elements, documents, grids of boards, animations.
 
 A game draws a `Picture`: its size and a list of SVG elements, coordinates from the top left corner. `document` makes an
-SVG document of it, `grid_svg` puts many into one. No element has an id, so that many documents fit into one page.
+SVG document from it, `grid_svg` puts many into one. No element has an id, so one page may contain many documents.
 """
 
 import math
@@ -221,7 +221,7 @@ def grid_svg(
 
 
 def animation_svg(boards: Sequence[str], seconds: float, theme: str = "light") -> str:
-    """An SVG document that shows documents one after the other, for so many `seconds` each, and begins again.
+    """An SVG document that shows documents one after the other in a loop, each for `seconds`.
 
     The documents are made by `document`. Raises `ValueError` for no boards.
     """
@@ -244,9 +244,9 @@ def animation_svg(boards: Sequence[str], seconds: float, theme: str = "light") -
 def save_svg_animation(
     states: Sequence[State] | State, filename: str | Path, theme: str = "light", frame_duration_seconds: float = 0.2
 ) -> None:
-    """Writes an SVG file that shows states one after the other, each for so many seconds, and begins again.
+    """Writes an SVG file that shows states one after the other in a loop.
 
-    Browsers and most viewers of pictures play it; others show the first board.
+    Browsers and most image viewers play it; others show the first board.
 
     Args:
         states: a list of states, batches of which are drawn as grids; or states with an axis of steps in front, such as
@@ -255,7 +255,7 @@ def save_svg_animation(
         theme: `light` or `dark`.
         frame_duration_seconds: how long each is seen, above 0.
 
-    Raises `TypeError` for what are no states, and `ValueError` for no states, an unknown theme or other seconds.
+    Raises `TypeError` for anything but states, and `ValueError` for no states, an unknown theme or wrong seconds.
     """
     seconds = checks.number(
         "frame_duration_seconds", frame_duration_seconds, "a number above 0", lambda number: 0 < number < float("inf")

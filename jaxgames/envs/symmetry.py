@@ -1,4 +1,4 @@
-"""Symmetries of a board as index maps: to learn from one position as from several, and to find equal positions."""
+"""Symmetries of a board as index maps, to augment training positions and to find equal positions."""
 
 import math
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from jaxtyping import Array, Int, Shaped
 
 
 class Symmetry(NamedTuple):
-    """One way to turn or mirror the board: from where each action and each element of the observation comes.
+    """One rotation or reflection of the board: where each action and each element of the observation comes from.
 
     `mask[..., symmetry.actions]` is the mask of the turned position, `symmetry.observe(observation)` its observation;
     an action of the turned position is `symmetry.actions[action]` of the original one.

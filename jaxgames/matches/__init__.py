@@ -1,5 +1,5 @@
-"""Players against each other: matches with paired dice and swapped sides, tournaments, knock-outs, tables of their
-results, every line of play of one player, and what positions are worth by rollouts.
+"""Players against each other: matches with paired dice and swapped sides, tournaments, knock-outs, tables of
+results, all lines of play of one player, and rollouts of positions.
 """
 
 from jaxgames.matches import solved

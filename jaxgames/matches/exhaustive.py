@@ -1,4 +1,4 @@
-"""Every possible line of play of one player, against all replies there are, from either side."""
+"""Every possible line of play of one player, against all possible replies, from either side."""
 
 import dataclasses
 from functools import partial
@@ -15,7 +15,7 @@ from jaxgames.ops.pytrees import add_batch_axis, concatenate, equal, in_chunks, 
 from jaxgames.players.player import Player
 from jaxgames.players.registry import as_players
 
-CHUNK = 256  # positions at once, so that whatever the number of positions two programs do
+CHUNK = 256  # positions at once, so that two programs are enough for any number of positions
 MOST_POSITIONS = 1_000_000
 _ONCE = np.ones(1, object)  # numbers of lines are exact, however many
 
@@ -36,7 +36,7 @@ class Tally:
 
 @dataclasses.dataclass(frozen=True)
 class LinesResult:
-    """What becomes of a player whatever the other one does: where the player begins, and where the other one does."""
+    """The results of a player against all replies: when the player begins, and when the other one does."""
 
     game: str
     player: str
@@ -60,10 +60,10 @@ class LinesResult:
 def every_line(
     player: Player | str, most_positions: int = MOST_POSITIONS, game: Game | str | None = None
 ) -> LinesResult:
-    """Plays every line there is: the player takes its own turns, the opponent every legal action.
+    """Plays every possible line: the player takes its own turns, the opponent every legal action.
 
-    A line is a sequence of actions from the opening to the end of the game. Lines that come to the same position are
-    followed together. For games without chance that are small enough. A player may be named: then `game` says which.
+    A line is a sequence of actions from the opening to the end of the game. Lines that reach the same position are
+    followed together. For small games without chance. If the player is given by a name, `game` says of which game.
 
     Raises `ValueError` for a game with chance, a player that draws its turns, and for more than `most_positions`
     different positions after the same number of turns.
@@ -78,7 +78,7 @@ def every_line(
 
 
 def _follow(player: Player, opening: Any, ours: bool, most_positions: int) -> Tally:
-    """The tally of all lines from one position on, where it is the player's turn or not."""
+    """The tally of all lines from one position on; it is the player's turn, or not."""
     ended = np.zeros(3, object)  # lost, drawn, won
     waiting = {ours: (opening, _ONCE)}
     while waiting:
@@ -119,7 +119,7 @@ def _replies(game: Game, positions: Any) -> Children:
 
 @jax.jit
 def _deterministic_turn(player: Player, positions: Any) -> tuple[Outcome, Bool[Array, " n"]]:
-    """The player's turns, and whether other random bits would have led to the same."""
+    """The player's turns, and whether other random bits would give the same turns."""
     bits = jax.random.bits(jax.random.key(0), (2, CHUNK), jnp.uint32)
     one, other = (player.play_once(positions, some) for some in bits)
     return one, equal(one, other)

@@ -1,4 +1,4 @@
-"""Records of all games of a match, made of the turns that `match(..., trace=log.add)` reports."""
+"""Records of all games of a match, made from the turns that `match(..., trace=log.add)` reports."""
 
 from functools import partial
 from typing import Any
@@ -15,7 +15,7 @@ from jaxgames.players import Player
 from jaxgames.sessions.record import GameRecord, RecordedTurn, game_options
 
 CHUNK = 1024
-"""Turns looked into at once."""
+"""Turns processed at once."""
 
 
 class GameLog:
@@ -133,7 +133,7 @@ def _passes(game: Game, position: Any, action: Int32[Array, ""]) -> Bool[Array, 
 
 @partial(jax.jit, static_argnums=0)
 def _outcomes(game: Game, targets: Any, positions: Any) -> Int32[Array, " n"]:
-    """Which outcome leads from one position to the other; -1 where none does or none is awaited."""
+    """Which outcome leads from one position to the other; -1 if none does or none is awaited."""
 
     def leads(outcome: Int32[Array, ""]) -> Bool[Array, " n"]:
         after = jax.vmap(game.chance, in_axes=(0, None))(targets, outcome)

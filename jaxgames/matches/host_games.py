@@ -20,9 +20,9 @@ from jaxgames.players import Player
 from jaxgames.players.host import take_forfeits
 
 MOST_PAIRS = 32
-"""Played at once: enough for compiled players to be asked in batches, few enough to see progress."""
+"""Games played at once: enough to give compiled players batches, few enough to see progress."""
 MOST_REASONS = 20
-"""Of forfeits, the most common ones; all others are told as one."""
+"""How many reasons of forfeits are listed, the most common ones; all others are counted as one."""
 
 
 class HostGames(NamedTuple):
@@ -74,7 +74,7 @@ def play(
 
 
 class _Pairs:
-    """Some pairs of games, in two halves: first those that a begins. There are no games of numbers from `pairs` on."""
+    """Some pairs of games, in two halves: first those that a begins. Slots with numbers from `pairs` on are empty."""
 
     def __init__(
         self, a: Player, b: Player, key: Array, numbers: np.ndarray, pairs: int, most_plies: int, trace: Any = None
@@ -124,7 +124,7 @@ class _Pairs:
         self.a_moves[rows] ^= passes
 
     def _cut(self, rows: np.ndarray, outcome: Outcome) -> tuple[Outcome, np.ndarray]:
-        """Turns of several actions, no longer than the game's own limit, which counts actions; and how many they are.
+        """Turns of several actions, cut at the game's own limit of actions; and how many actions each has.
 
         `outcome` holds arrays that are written to.
         """

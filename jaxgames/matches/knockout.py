@@ -1,8 +1,8 @@
 """A knock-out: pairs play until one is some points behind and drops out, round after round, until one is left.
 
-So L. D. Ebert finds the best of the 700 to 1,200 networks that a training has saved (PulverGammon, 2007, section 5.2.1;
-50 points). Here the two games of a pair of games have the same dice and swapped sides, and a pair of players that is
-still level after `most_games` is decided by who is ahead.
+This is how L. D. Ebert finds the best of the 700 to 1,200 networks that a training has saved (PulverGammon, 2007,
+section 5.2.1; 50 points). Here the two games of a pair of games have the same dice and swapped sides, and if no player
+has dropped out after `most_games`, the one who is ahead goes on.
 """
 
 import dataclasses
@@ -78,13 +78,13 @@ def knockout(
     Args:
         players: two or more, or their names.
         behind: points by which a player drops out.
-        most_games: after so many games who is ahead goes on, of level players the one with the higher number.
+        most_games: after so many games the player who is ahead goes on; if level, the one with the higher number.
         seed: of all random numbers; with the players it decides the result.
         slots: games of two players at once. The result does not depend on it.
         threads: pairs of players at once.
         known: meetings of an earlier run with the same arguments, by round and players; they are not played again.
-        progress: is told the number of the round (from 0) and each meeting when it is over, one after the other.
-        game: the game, or its name, where all players are names.
+        progress: is called with the number of the round (from 0) and each meeting when it is over.
+        game: the game, or its name, if all players are names.
 
     Raises `ValueError` for fewer than two players, players of different games, and numbers that make no sense.
     """

@@ -1,9 +1,9 @@
 """A match of two players: points per game, from pairs of games with the same dice and swapped sides.
 
 All games are played at once, in lock-step. A game sits in a *slot*; in the first half of the slots player a is to move,
-in the second half player b, so each player is asked only about positions that it has to play. After a ply the halves
-change places. A finished game makes room for the next one. Every game that begins is played to its end, so short games
-do not count more than long ones.
+in the second half player b, so each player gets only positions in which it is to move. After a ply the halves
+change places. The next game takes the slot of a finished one. Every game that begins is played to its end, so short
+games do not count more than long ones.
 """
 
 import dataclasses
@@ -67,7 +67,7 @@ class MatchResult:
 
     @property
     def score(self) -> float:
-        """In games of single points: won games, and half of the drawn ones, as a fraction of all."""
+        """In games worth one point: won games plus half of the drawn ones, as a fraction of all."""
         return (1 + self.ppg) / 2
 
     @property
@@ -107,11 +107,11 @@ def match(
         games: how many; an odd number is rounded up, since games are played in pairs.
         seed: of all random numbers; with the players it decides the result.
         batch: games played at once. The result does not depend on it.
-        most_plies: a game is stopped after so many plies, and is then worth nothing; after the game's own
-            `step_limit`, too. A turn of several actions that a compiled player chooses as a whole is one ply.
-        progress: is told now and then how many games are over.
-        trace: is given all turns that are played; `jaxgames.matches.game_log` makes records of them.
-        game: the game, or its name: needed where both players are names that stand for no game of their own.
+        most_plies: a game is stopped after so many plies, or at its own `step_limit`, and is then worth nothing. A
+            turn of several actions that a compiled player chooses as a whole is one ply.
+        progress: is called now and then with the number of games that are over.
+        trace: is called with all turns that are played; `jaxgames.matches.game_log` makes records of them.
+        game: the game, or its name: needed if both players are names that do not imply a game.
 
     Raises `ValueError` for less than one game, and for players of different games.
     """
@@ -161,7 +161,7 @@ def match(
 
 
 class GameSlots(NamedTuple):
-    """The games under way, in two halves one after the other: first those in which a is to move, then those of b.
+    """The games in progress, in two halves: first those in which a is to move, then those of b.
 
     `memory` is what each player remembers of its games. Slots that are not `playing` are empty. A game that is
     `waiting` is in the wrong half for one ply, because the same player is to move again.
@@ -177,7 +177,7 @@ class GameSlots(NamedTuple):
 
 
 class MatchState(NamedTuple):
-    """The games under way, and the next pair to begin: of the games that a begins, and of those that b begins."""
+    """The games in progress, and the next pair to begin: for games that a begins, and for games that b begins."""
 
     slots: GameSlots
     next_pair: Int32[Array, "2"]
@@ -364,7 +364,7 @@ def _play_turns(
     position = outcome.position
     if game.outcome_probabilities:
         drawn = jax.vmap(game.chance)(position, game.draw_outcome(bits[:, 1]))
-        # By the rules no dice follow the end of a game; drawing none there also costs the players least.
+        # By the rules no dice follow the end of a game; drawing none also saves the players work.
         position = select(over, position, drawn)
     plies = slots.plies + moved.astype(jnp.int32)
     stopped = moved & ~over & (plies >= most_plies)
@@ -386,7 +386,7 @@ def _play_turns(
 
 
 def interval(pair_means: np.ndarray, most: float) -> tuple[float, float]:
-    """The 95 % interval of the mean of independent pairs; all that is possible, if there is only one."""
+    """The 95 % interval of the mean of independent pairs; the whole possible range, if there is only one pair."""
     if len(pair_means) < 2:
         return -float(most), float(most)
     margin = mean_margin(pair_means)

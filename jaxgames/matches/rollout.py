@@ -1,7 +1,7 @@
-"""Rollouts: what a position is worth, by games that a player plays on from it, without the luck of the dice.
+"""Rollouts: what a position is worth, by games that a player plays from it, without the luck of the dice.
 
-Luck is what a roll brings beyond the mean of all rolls, both by the player's own values. Its mean is 0, so to subtract
-it changes no result in the mean, but much of the variance (D. Montgomery, *Variance reduction*, 2000; GNU Backgammon).
+Luck is what a roll brings beyond the mean of all rolls, both by the player's own values. Its mean is 0, so subtracting
+it does not bias the result, but removes much variance (D. Montgomery, *Variance reduction*, 2000; GNU Backgammon).
 """
 
 import dataclasses
@@ -29,9 +29,9 @@ MOST_TRIALS, MOST_PLIES = 10**8, 10_000
 class RolloutResult:
     """Expected points of the player to act in `position`, without a cube.
 
-    `equity` is the mean over trials of the result less its luck, with its standard error. `plain_equity` is that of the
-    results alone; the variances of the two differ by `variance_factor` (None where there is no variance). Rates are
-    shares of the trials, `truncated` that of the trials that were not played to the end: those count as what the player
+    `equity` is the mean over trials of the result minus its luck, with its standard error. `plain_equity` is the mean
+    of the results alone; its variance is larger by `variance_factor` (None if there is no variance). Rates are shares
+    of the trials. `truncated` is the share of trials that were not played to the end: their result is what the player
     expects there. As usual gammons include backgammons.
     """
 
@@ -60,7 +60,7 @@ class RolloutResult:
 
 
 class _Trials(NamedTuple):
-    """Games as far as they are played: positions before chance, and all numbers seen by the player to act at first."""
+    """Games in progress: positions before chance; all numbers are seen by the player to act at the start."""
 
     positions: Any
     sign: Float32[Array, " trials"]  # 1 where that player is to act, -1 where the other one is
@@ -83,11 +83,11 @@ def rollout(
 
     Args:
       player: one that takes the turn to the position with the best value, such as a run or `champion@1`.
-      state: where chance has acted, the player plays that turn first.
+      state: where the games begin; if its dice are rolled, the player plays that turn first.
       trials: how many games, at least 2.
       seed: of the dice.
-      truncate: a game is stopped after so many plies, and counts as what the player expects there.
-      progress: is told now and then how many games are over.
+      truncate: a game is stopped after so many plies, and its result is what the player expects there.
+      progress: is called now and then with the number of games that are over.
 
     Raises `ValueError` for another kind of player, a state that is over, and numbers out of range.
     """
@@ -164,7 +164,7 @@ def _play(
         )
 
     begun = _start(game, position, value, size)
-    before = begun.plies[0]  # a roll that was there is played by now
+    before = begun.plies[0]  # 1 if the state had a roll, which is played by now
     trials = jax.lax.while_loop(
         lambda trials: jnp.any(trials.running) & (trials.number + before < truncate), ply, begun
     )
@@ -173,7 +173,7 @@ def _play(
 
 
 def _start(game: Game, position: Any, value: Any, size: int) -> _Trials:
-    """All trials at the position or, where chance has acted, after the turn that the player takes there."""
+    """All trials at the position or, if its dice are rolled, after the turn that the player takes there."""
     batch = jax.tree.map(lambda x: jnp.broadcast_to(x, (size, *x.shape)), position)
     awaits = ~equal(jax.vmap(lambda one: game.chance(one, jnp.int32(0)))(batch), batch)
     outcome, _ = game.best_turn(batch, value)

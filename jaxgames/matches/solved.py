@@ -1,4 +1,4 @@
-"""Solved positions of Connect Four: read from files, and what share of them a player plays right.
+"""Solved positions of Connect Four: read from files, and the share that a player plays correctly.
 
 A move is *perfect* if no other has a higher exact score, *good* if it keeps the result: win, draw or loss.
 """
@@ -36,8 +36,8 @@ CONNECT = 4
 
 class Solved(NamedTuple):
     """A position with its exact score for the player to act: k > 0 if it can win with the k-th last of its stones that
-    fit on the board, k < 0 if the other one can, else 0. `moves` are the same of each column, `ILLEGAL` where it is
-    full; None if they are not known.
+    fit on the board, k < 0 if the other one can, else 0. `moves` are the scores of the columns, `ILLEGAL` for full
+    ones; None if they are not known.
     """
 
     board: Int[np.ndarray, "rows cols"]
@@ -46,11 +46,11 @@ class Solved(NamedTuple):
 
 
 def read(path: str | Path, limit: int | None = None) -> list[Solved]:
-    """The solved positions in a file, or the first `limit` of them. Two formats, known by how a line begins.
+    """The solved positions in a file, or the first `limit` of them. Two formats, told apart by how a line begins.
 
     JSON: `{"board": [...], "score": 2, "move score": [...]}`, with the board's squares row by row from the top, 0 free,
-    1 of the player who began, 2 of the other one. The number of columns is that of the move scores, -99 where one is
-    full. Or the columns played from the empty board of 6 x 7 on, and the score: `4453 -1` (Pons' test sets).
+    1 of the player who began, 2 of the other one. There are as many columns as move scores, -99 where one is
+    full. Or the columns played on the empty board of 6 x 7, and the score: `4453 -1` (Pons' test sets).
 
     Raises `ValueError` that names the line and what is wrong with it.
     """
@@ -111,9 +111,9 @@ def score(
     batch: int = 1024,
     progress: Callable[[int], None] | None = None,
 ) -> Accuracy:
-    """Lets a player move in each of solved positions, and compares with the exact scores.
+    """Lets a player move in each of the solved positions, and compares its moves with the exact scores.
 
-    Where a file has no scores of moves, the position after the move is solved (early ones take long).
+    If a file has no scores of moves, the position after the move is solved (early ones take long).
 
     Args:
         player: a player of Connect Four on the board of the positions.
@@ -121,7 +121,7 @@ def score(
         file: the name of their file, for the result.
         seed: of all random numbers; it decides the result.
         batch: the most positions played at once. The result does not depend on it.
-        progress: is told how many positions are done.
+        progress: is called with the number of positions that are done.
 
     Raises `ValueError` for a player of another game or board, one that fails or chooses an illegal action, and if there
     are no positions.
@@ -183,7 +183,7 @@ def judge_moves(
 def judge(positions: Sequence[Solved], columns: Sequence[int], stacked: Position) -> list[tuple[bool, bool]]:
     """Whether the move in each position is perfect, and whether it is good.
 
-    `stacked` is the batch of positions, `columns` the moves; there may be more of them, which are left out.
+    `stacked` is the batch of positions, `columns` the moves; further entries of the batch are ignored.
     """
     known = [None if one.moves is None else one.moves[column] for one, column in zip(positions, columns, strict=False)]
     solved = np.zeros(len(columns), np.int32)

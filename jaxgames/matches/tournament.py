@@ -52,7 +52,7 @@ class Rating(NamedTuple):
 class TournamentResult:
     """The matches of all pairs of players, `a` being the one with the lower number, and each player's time per move.
 
-    `milliseconds` are those of one move when 64 positions are searched at once; of players in plain Python, of one.
+    `milliseconds` is the time of one move when 64 positions are searched at once (players in plain Python: one).
     """
 
     game: str
@@ -66,7 +66,7 @@ class TournamentResult:
     def table(self, low: str = "ppg", high: str | None = None) -> np.ndarray:
         """Points per game of each row against each column, NaN on the diagonal; or another field of the matches.
 
-        `low` is the field as the first player of a match sees it, `high` as the second one does, with the other sign.
+        `low` is the field for the first player of a match; `high`, with the sign changed, for the second one.
         """
         table = np.full((len(self.players),) * 2, np.nan)
         for (a, b), result in self.matches.items():
@@ -104,7 +104,7 @@ class TournamentResult:
 
 
 class TournamentFolder(Folder):
-    """The folder of a tournament, whose header is what was asked for; `results` is a file of lines."""
+    """The folder of a tournament; its header holds the arguments, `results` is a file of lines."""
 
     HEADER = "tournament.json"
     KIND = "a tournament"
@@ -130,7 +130,7 @@ def tournament(
 ) -> TournamentResult:
     """Plays all pairs, `games` games each.
 
-    Players of one kind share compiled programs, whatever their parameters. Each pair has dice of its own.
+    Players of one kind share compiled programs, whatever their parameters. Each pair has its own dice.
 
     Args:
         players: two or more of one game, or their names.
@@ -138,10 +138,10 @@ def tournament(
         seed: of all random numbers; with the players it decides the results.
         batch: games played at once.
         known: results of an earlier run with the same arguments; these matches are not played again.
-        finished: is told each result when the match is over, with records of its games if `record`.
-        progress: is told now and then how many games of which pair are over.
+        finished: is called with each result when its match is over, with records of the games if `record`.
+        progress: is called now and then with the pair and the number of its games that are over.
         record: whether the games are recorded, for `finished`.
-        game: the game, or its name, where all players are names.
+        game: the game, or its name, if all players are names.
 
     Raises `ValueError` for fewer than two players, two of one name, and as `match` does.
     """
@@ -156,7 +156,7 @@ def tournament(
         if names.count(name) > 1:
             raise ValueError(f"player {name} is there {names.count(name)} times; expected different ones")
     matches = dict(known or {})
-    # The kind that comes first stays first: else each two kinds would need two programs.
+    # The kind that comes first stays first: otherwise every two kinds would need two programs.
     kinds = {kind: number for number, kind in enumerate(dict.fromkeys(map(_kind, players)))}
     for number, pair in enumerate(combinations(range(len(players)), 2)):
         if pair in matches:
@@ -177,13 +177,12 @@ def tournament(
 
 
 def bradley_terry(players: Sequence[str], wins: np.ndarray, prior: float = PRIOR) -> list[Rating]:
-    """The most likely ratings, in the order of the players: Bradley-Terry (1952), on the scale of Elo.
+    """The maximum likelihood ratings, in the order of the players: Bradley-Terry (1952), on the Elo scale.
 
     Player i beats player j with probability 1 / (1 + 10^((r_j - r_i) / 400)); a draw counts as half a win for both. One
-    virtual draw of each player against a player of average strength keeps the ratings of those finite who won or lost
-    everything.
+    virtual draw of each player against an average player keeps ratings finite if somebody won or lost every game.
 
-    `wins[i, j]` are the games that i won against j, and half of the drawn ones. The intervals are normal, from the
+    `wins[i, j]` are the games that i won against j, plus half of the drawn ones. The intervals are normal, from the
     Fisher information; all games count as independent. Raises `ValueError` for numbers that make no sense.
     """
     wins = np.asarray(wins, float)
@@ -240,12 +239,12 @@ def time_per_move(player: Player, positions: Any) -> float:
         started = time.perf_counter()
         jax.block_until_ready(choose(player, positions, bits))
         seconds.append(time.perf_counter() - started)
-    take_forfeits(player)  # they are of no game that somebody is told about
+    take_forfeits(player)  # these belong to no game that is reported
     return min(seconds[1:]) / count
 
 
 def sample_positions(game: Game, seed: int = 0, count: int = TIMED) -> Any:
-    """Positions from the middle of random games; openings where all games are over by then."""
+    """Positions from the middle of random games; openings if all games are over by then."""
     random = generic.random(game)
     games = PairedGames(random, random, 100 * count, seed, slots=4 * count)
     games.play()
@@ -262,7 +261,7 @@ def _times_per_move(players: Sequence[Player], seed: int) -> tuple[float, ...]:
 
 
 def _kind(player: Player) -> Any:
-    """What players have in common that share compiled programs."""
+    """What is equal for players that share compiled programs."""
     shapes = tuple((np.shape(leaf), str(np.asarray(leaf).dtype)) for leaf in jax.tree.leaves(player.params))
     return player.turn, jax.tree.structure(player.params), shapes
 

@@ -21,7 +21,7 @@ OTHERS: dict[str, Any] = {
     "feature_group_count": 1,
     "precision": None,
 }
-"""What flax.linen.Conv hands on besides, as it is by default."""
+"""Further arguments that flax.linen.Conv passes, with their defaults."""
 
 _Zeros = tuple[tuple[int, int], ...]
 
@@ -36,13 +36,13 @@ def convolution(
     """What `flax.linen.Conv` computes, for learning in loops: `flax.linen.Conv(..., conv_general_dilated=convolution)`.
 
     Results and gradients are those of `jax.lax.conv_general_dilated`. XLA:CPU has fast code for one order of axes, and
-    brings other convolutions, such as those of gradients, into it; but not within loops, such as `lax.scan`, where they
-    take 20 to 90 times as long. So gradients are computed in that order here. There is none for `jax.jvp`.
+    brings other convolutions, such as those of gradients, into it; but not within loops such as `lax.scan`, where they
+    take 20 to 90 times as long. So gradients are computed in that order here. `jax.jvp` is not supported.
 
     Args:
       strides: 1 and 1; others are refused.
-      padding: `SAME`, `VALID`, or how many zeros stand before and after rows and columns.
-      others: what else flax hands on; refused where it is not as by default.
+      padding: `SAME`, `VALID`, or how many zeros to add before and after rows and columns.
+      others: further arguments of flax; refused unless they have their defaults.
 
     Raises `ValueError` or `TypeError` for arrays of other shapes, and for what is refused.
     """
@@ -65,7 +65,7 @@ def convolution(
 
 
 def _as_tuple(value: Any) -> Any:
-    """A list or an array as a tuple, which compares as one value; all else as it is."""
+    """A list or an array as a tuple, which compares as one value; anything else unchanged."""
     return tuple(np.ravel(value).tolist()) if isinstance(value, list | np.ndarray) else value
 
 
@@ -81,7 +81,7 @@ def _forward(boards: Array, kernel: Array, zeros: _Zeros) -> tuple[Array, tuple[
 
 
 def _backward(zeros: _Zeros, inputs: tuple[Array, Array], cotangent: Array) -> tuple[Array, Array]:
-    if 0 in cotangent.shape:  # where the kernel is larger than the board; JAX's own rule takes no empty kernels
+    if 0 in cotangent.shape:  # if the kernel is larger than the board; JAX's own rule refuses empty kernels
         return jnp.zeros_like(inputs[0]), jnp.zeros_like(inputs[1])
 
     def in_order(boards: Array, kernel: Array, cotangent: Array) -> tuple[Array, Array]:

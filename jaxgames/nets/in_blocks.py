@@ -1,4 +1,4 @@
-"""A network that takes large batches block by block, where that is faster."""
+"""A network that takes large batches block by block, if that is faster."""
 
 import dataclasses
 from collections.abc import Callable
@@ -13,8 +13,8 @@ from jax import lax
 class InBlocks:
     """`apply(params, observation)`, on CPUs for blocks of at most `size` observations; hashable if `apply` is.
 
-    What a network of convolutions computes of a large batch does not stay in the cache of a CPU. On 2 cores of an AMD
-    EPYC a tower of 3 blocks with 32 channels takes 1.37 times as long for 1,024 boards at once as by blocks of 256.
+    What a network of convolutions computes for a large batch does not fit into a CPU's cache. On 2 cores of an AMD
+    EPYC a tower of 3 blocks with 32 channels takes 1.37 times as long for 1,024 boards at once as in blocks of 256.
     A network of dense layers gains nothing.
 
     Attributes:
@@ -29,7 +29,7 @@ class InBlocks:
         """The outputs for all observations [n, ...], as of one call."""
         if len(observation) <= self.size:
             return self.apply(params, observation)
-        # By what is lowered for, not by what is here: a program may run elsewhere than where it is made.
+        # The platform that the program is lowered for decides: it may run on another machine than it is made on.
         return lax.platform_dependent(params, observation, cpu=self._by_blocks, default=self.apply)
 
     def _by_blocks(self, params: Any, observation: jax.Array) -> Any:

@@ -1,4 +1,4 @@
-"""What layers are made of, by name: activation functions, and initial weights and biases.
+"""The parts of layers by name: activation functions, and initial weights and biases.
 
 Initial ones with an optional size: "uniform", "uniform:0.1", "zeros", ...
 """

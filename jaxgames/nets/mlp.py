@@ -13,7 +13,7 @@ from jaxgames.ops import checks
 
 
 def layer_name(number: int) -> str:
-    """What a layer is called among the parameters, the first one by 0."""
+    """The name of a layer in the parameters; the first layer has number 0."""
     return f"Dense_{number}"
 
 
@@ -71,7 +71,7 @@ class MLP(nn.Module):
         return self.from_first_layer(getattr(self, FIRST_LAYER)(x))
 
     def from_first_layer(self, pre_activation: Float[Array, "*batch sizes_0"]) -> Float[Array, "*batch n_out"]:
-        """Outputs from x @ kernel + bias of the first layer, for those who keep it up to date themselves.
+        """Outputs from x @ kernel + bias of the first layer, for callers that update it themselves.
 
         Call as `net.apply(params, pre_activation, method="from_first_layer")`. Raises `ValueError` for another shape.
         """
@@ -98,7 +98,7 @@ def params_of(layers: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def init_each(network: MLP, inputs: int, key: jax.Array, numbers: jax.Array) -> Any:
-    """The first weights of the networks with these numbers, each drawn by its own number alone: leaves [n, ...]."""
+    """The first weights of the networks with these numbers, each depending only on its own number: leaves [n, ...]."""
 
     def draw(number: jax.Array) -> Any:
         return network.init(jax.random.fold_in(key, number), jnp.zeros(inputs, jnp.float32))

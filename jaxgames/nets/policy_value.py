@@ -43,8 +43,8 @@ class PolicyValueNet(nn.Module):
     def __call__(self, observation: Array) -> tuple[Float32[Array, "batch actions"], Float32[Array, " batch"]]:
         """Logits and values of observations: [batch, rows, columns, planes], or of any shape where all is dense.
 
-        Raises `ValueError` for windows without features, features without windows, windows larger than the board, those
-        and convolutions where there is no board, and unknown names.
+        Raises `ValueError` for windows without features, features without windows, windows larger than the board,
+        windows or convolutions without a board, and unknown names.
         """
         if (self.window > 0) != (self.channels > 0):
             raise ValueError(
@@ -73,7 +73,8 @@ class PolicyValueNet(nn.Module):
             x = jnp.concatenate([x, hidden(features)], axis=1)
         for size in self.hidden:
             x = dense(size, x)
-        # One product for both heads. Small weights: the first policies are nearly uniform, the first values near 0.
+        # One product for both heads. Small weights, so that the first policies are nearly uniform, the first values
+        # near 0.
         heads = nn.Dense(self.num_actions + 1, dtype=self.dtype, kernel_init=nn.initializers.normal(0.01))(x)
         return _heads(heads[:, :-1], heads[:, -1], self.max_value, self.output)
 

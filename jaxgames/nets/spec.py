@@ -16,20 +16,20 @@ DENSE = ("mlp", "windows", "conv")
 """The forms with dense hidden layers."""
 
 MLP_ONLY: dict[str, tuple[Any, ...]] = {"form": ("mlp",), "dtype": ("float32",)}
-"""The choices, as `group` takes them, of those who make their network by `NetworkSpec.mlp`."""
+"""The choices, as `group` takes them, for settings that make their network by `NetworkSpec.mlp`."""
 POLICY_VALUE: dict[str, tuple[Any, ...]] = {
     "activation": ("relu",), "output": ("tanh",), "initializer": ("lecun_normal",), "biases": (True,),
 }  # fmt: skip
-"""The choices of those who make it by `NetworkSpec.policy_value`, with values within bounds."""
+"""The choices for settings that make it by `NetworkSpec.policy_value`, with bounded values."""
 
 
 @dataclasses.dataclass(frozen=True)
 class NetworkSpec(Settings):
-    """What a network is, but for its inputs and outputs. Raises `ValueError` for what makes no sense.
+    """What a network is, except its inputs and outputs. Raises `ValueError` for impossible combinations.
 
         network: NetworkSpec = group(NetworkSpec(hidden=(40,), activation="sigmoid", output="sigmoid"), MLP_ONLY)
 
-    A learner's settings hold it so, with defaults of their own, and say which values are possible there.
+    Settings of a learner hold it like this, with their own defaults, and say which values are possible.
     """
 
     of = "a network"

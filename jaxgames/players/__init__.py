@@ -1,4 +1,4 @@
-"""Players: anything that picks moves for a batch of positions, named by a spec string (`make`)."""
+"""Players: anything that picks moves for a batch of positions; a spec string names one (`make`)."""
 
 from jaxgames.players import champions
 from jaxgames.players.generic import by_policy, greedy, random

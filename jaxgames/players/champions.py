@@ -1,7 +1,8 @@
-"""Champions: trained players that travel with the package, in `jaxgames/champions`.
+"""Champions: trained players that come with the package, in `jaxgames/champions`.
 
 Each game has a card, `GAME.json`, and weights, `GAME.safetensors` (arrays only). The card says how the weights were
-learned, which player each level is, and what was measured of it. `spec` reads the levels, `Champion` the weights.
+trained, which player each level is, and how strong each was measured to be. `spec` reads the levels, `Champion` the
+weights.
 """
 
 import functools
@@ -36,7 +37,7 @@ def card(game_id: str) -> dict[str, Any]:
 
 
 def spec(game: Game, level: str) -> str:
-    """The spec of a level. On other boards than the one learned on it is a search without the weights.
+    """The spec of a level. On boards other than the one it was trained on, it is a search without the weights.
 
     Raises `ValueError` for an unknown level.
     """
@@ -49,7 +50,7 @@ def spec(game: Game, level: str) -> str:
 class Champion(Packaged):
     """The champion of a game as the run that it comes from: the card is its configuration.
 
-    Raises `ValueError` for a game without a champion, and for other rules than the usual ones.
+    Raises `ValueError` for a game without a champion, and for non-default rules.
     """
 
     def __init__(self, game: Game):

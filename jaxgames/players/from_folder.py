@@ -74,7 +74,7 @@ def load(path: str | Path, game: Game, games: int | None = None) -> Player:
 
 
 def load_named(name: str, game: Game, games: int | None = None) -> Player:
-    """The player of a run as specs name it: its folder, `champion`, or the name of a text's own. Raises as `load`."""
+    """The player of a run as specs name it: its folder, `champion`, or a published network. Raises as `load`."""
     if name == champions.CHAMPION:
         return load_run(champions.Champion(game), name, game, games=games)
     if name in packaged.PUBLISHED:
@@ -83,7 +83,7 @@ def load_named(name: str, game: Game, games: int | None = None) -> Player:
 
 
 def load_run(run: Run, name: str, game: Game, step: int | None = None, games: int | None = None) -> Player:
-    """The best player of a run that is open, under this name; else as `load`."""
+    """The best player of an open run, under this name; otherwise as `load`."""
     trained_on = run.config.get("game", game.id)
     if trained_on != game.id:
         raise ValueError(f"{name} holds a player of {trained_on}, not of {game.id}")
@@ -93,7 +93,7 @@ def load_run(run: Run, name: str, game: Game, step: int | None = None, games: in
 
 
 class KeptNetworks(NamedTuple):
-    """The networks that a run keeps: one after `first` games, and one after every `every` games more."""
+    """The networks that a run keeps: one after `first` games, then one after every further `every` games."""
 
     first: int
     every: int
@@ -161,7 +161,7 @@ def _of_snapshot(run: Run, kept: KeptNetworks, game: Game, games: int) -> Player
 
 
 def load_value(name: str, game: Game) -> tuple[Any, Callable[[Any], Value]]:
-    """The parameters of a run's player, and the function that makes of them the value of positions.
+    """The parameters of a run's player, and the function that turns them into a value of positions.
 
     Raises `ValueError` as `load_named`, and if the player does not choose by the values of positions.
     """

@@ -1,7 +1,7 @@
-"""Players of any game: random, the best turn by a value of positions, the same looking ahead, and by networks.
+"""Players of any game: random, the best turn by a value of positions, the same with look-ahead, and by networks.
 
-And players made of another one: weak players, which err now and then, and exact ones, which know the end: where a
-position is known exactly, an exact player takes the best turn, elsewhere the other player's.
+And players made from another one: weak players make random turns now and then; exact players take the best turn if the
+position is known exactly, otherwise the other player's.
 """
 
 import dataclasses
@@ -29,8 +29,8 @@ from jaxgames.players.player import NetworkPolicy, Player, TurnPolicy
 from jaxgames.tables.lookup import LOOKUPS, Knowledge, lookup_of, whole_lookup
 
 ROWS = 9
-"""Positions that a player looks at together, at least. For fewer of them backgammon has programs of its own beside the
-usual ones, for learners that play one game; a player of one game waits twice as long until they are compiled.
+"""The least number of positions that a player evaluates together. For fewer, backgammon has further programs, made for
+learners that play one game; compiling those too would double the wait of a player of one game.
 """
 
 
@@ -60,7 +60,7 @@ class GreedyTurn(TurnPolicy):
         return _with_rows(self.game.best_turn, positions, self.make_value(params))
 
     def values(self, params: Any, positions: Any, bits: UInt32[Array, " n"]) -> Float32[Array, " n"]:
-        """The values that it goes by."""
+        """The values by which it chooses."""
         del bits
         return self.make_value(params)(positions)
 
@@ -83,7 +83,7 @@ class ExpectimaxTurn(TurnPolicy):
         return _with_rows(self.search.best_turn, positions, self.make_value(params))
 
     def values(self, params: Any, positions: Any, bits: UInt32[Array, " n"]) -> Float32[Array, " n"]:
-        """What positions are worth by the plies that are left after a turn."""
+        """What positions are worth, by a look-ahead of the plies that remain after a turn."""
         del bits
         before = dataclasses.replace(self.search, plies=self.search.plies - 1)
         return before.expected(positions, self.make_value(params))
@@ -103,7 +103,7 @@ class PolicyTurn(TurnPolicy):
 
 @dataclasses.dataclass(frozen=True)
 class SelfPlayTurn(TurnPolicy):
-    """Plays what one network values most, ended games included; the parameters are its weights and settings."""
+    """Plays to the position that one network values most; it also values ended games. Parameters: weights, settings."""
 
     learner: SelfPlayBackprop
 
@@ -141,21 +141,21 @@ class LogitsTurn(TurnPolicy):
 
     @property
     def make_value(self) -> Callable[[Any], Value]:
-        """The values that the network gives positions besides its policy, for searches that need no policy."""
+        """The values of the network without its policy, for searches that need no policy."""
         return BoundMethod(self, LogitsTurn._make_value)
 
     def _make_value(self, params: Any) -> Value:
         return lambda positions: self._outputs(params, positions)[1]
 
     def _outputs(self, params: Any, positions: Any) -> tuple[Array, Array]:
-        """Logits and values, looked at."""
+        """Logits and values, checked."""
         seen = jax.vmap(lambda position: self.game.observe_position(position, jnp.bool_(True)))(positions)
         outputs = self.policy.apply(params, seen)
         return checks.policy_and_value(outputs, len(seen), self.game.num_actions, self.game.id)
 
 
 def _with_rows(best_turn: Callable[..., tuple[Outcome, Array]], positions: Any, value: Value) -> Outcome:
-    """The best turns of positions, of at least `ROWS` at once: empty ones, which have hardly any turns, fill up."""
+    """The best turns of positions; smaller batches are filled up to `ROWS` with positions with hardly any turns."""
     number = len(jax.tree.leaves(positions)[0])
     missing = max(0, ROWS - number)
     filled = jax.tree.map(lambda x: jnp.pad(x, [(0, missing)] + [(0, 0)] * (x.ndim - 1)), positions)
@@ -171,7 +171,7 @@ def greedy(game: Game, name: str, params: Any, make_value: Callable[[Any], Value
     """The player that takes the turn to the best position, where positions are worth `make_value(params)`.
 
     `make_value` is a hashable function, such as a method of a frozen dataclass. Players with equal `make_value` and
-    shapes of `params` share compiled programs. Raises `TypeError` for what is no function.
+    shapes of `params` share compiled programs. Raises `TypeError` for anything but a function.
     """
     checks.function("make_value", make_value, "(params) -> value, and value(positions) -> float32[n]")
     return Player(name, game, GreedyTurn(game, by_its_object(make_value)), params)
@@ -183,8 +183,8 @@ def by_policy(
     """The player that takes the action a network's policy rates highest, without search.
 
     `apply(params, observation)` gives logits [B, actions] and values [B], as for `mcts.network`; `discount` is that of
-    the values. `name` is that of the player of `game`, `params` are the network's weights. Raises `TypeError` for what
-    is no function; a network that gives something else is refused when it is first asked.
+    the values. The player of `game` is called `name`; `params` are the network's weights. Raises `TypeError` for
+    anything but a function; a network with other outputs is refused at its first call.
     """
     checks.function("apply", apply, "(params, observation) -> (logits, value)")
     return Player(name, game, LogitsTurn(game, NetworkPolicy(by_its_object(apply), discount)), params)
@@ -193,8 +193,8 @@ def by_policy(
 def look_ahead(player: Player, name: str, plies: int, keep: int | None = None, within: float | None = None) -> Player:
     """The player that values positions as `player` does, and looks `plies` plies ahead (see `Expectimax`).
 
-    One that plays by its policy looks one ply ahead as it is. Raises `ValueError` if the player does not choose by the
-    values of positions, and for numbers out of range.
+    A player that plays by its policy is returned unchanged for one ply. Raises `ValueError` if the player does not
+    choose by the values of positions, and for numbers out of range.
     """
     if plies == 1 and (keep is not None or within is not None):
         raise ValueError(f"{name}: keep and within leave turns out at 2 plies or more; leave them out")
@@ -233,7 +233,7 @@ def self_play(name: str, params: Params, settings: SelfPlaySettings, learner: Se
 
 @dataclasses.dataclass(frozen=True)
 class _WrappedTurn(TurnPolicy):
-    """A turn made of that of another player."""
+    """A turn policy made from that of another player."""
 
     game: Game
     turn: TurnPolicy
@@ -244,7 +244,7 @@ class _WrappedTurn(TurnPolicy):
         return getattr(self.turn, "on_host", False)
 
     def _asked(self, params: Any, positions: Any, bits: UInt32[Array, " batch"], where: Any, other: Outcome) -> Outcome:
-        """`other`, but where it is asked the turns of a player in plain Python: one that is not taken is no forfeit."""
+        """`other`, but `where` the turns of a player in plain Python: one that is not used must not cost it a game."""
         if isinstance(bits, jax.core.Tracer):
             return self.turn(params, positions, bits)  # says that it cannot
         rows, outcome = np.flatnonzero(where), jax.tree.map(np.array, other)
@@ -274,8 +274,8 @@ class WeakTurn(_WrappedTurn):
 def weak(player: Player, name: str, probability: float) -> Player:
     """The player that takes a random turn with a probability, and else that of `player`.
 
-    Keller, "Entwicklung einer Künstlichen Intelligenz für Tic-Tac-Toe" (2018), section 3.2, proposes it: who never
-    errs is soon no fun to play against. Raises `ValueError` for a player that remembers something over a game.
+    Keller, "Entwicklung einer Künstlichen Intelligenz für Tic-Tac-Toe" (2018), section 3.2, proposes it: a player who
+    never errs is soon no fun to play against. Raises `ValueError` for a player that remembers something over a game.
     """
     if player.learns:
         raise ValueError(f"{name}: {player.name} learns over a game, and would miss random turns; leave out keep=1")
@@ -284,7 +284,7 @@ def weak(player: Player, name: str, probability: float) -> Player:
 
 
 def sighted(player: Player) -> Player:
-    """The player itself, or the one that a weak player is made of."""
+    """The player itself, or the one from which a weak player is made."""
     while isinstance(player.turn, WeakTurn):
         player = Player(player.name, player.game, player.turn.turn, player.params[1])
     return player
@@ -292,9 +292,9 @@ def sighted(player: Player) -> Player:
 
 @dataclasses.dataclass(frozen=True)
 class ExactTurn(_WrappedTurn):
-    """The turn of another player, unless a table knows better: it wins as fast and loses as slowly as can be.
+    """The turn of another player, unless a table knows better: it wins as fast and loses as slowly as possible.
 
-    Where the other player's turn keeps a draw, it is taken. The parameters are the table's, and the other player's.
+    If the other player's turn keeps a draw, it is taken. The parameters are the table's and the other player's.
     """
 
     lookup: Knowledge
@@ -327,7 +327,7 @@ class ExactTurn(_WrappedTurn):
 
 
 def exact(player: Player, name: str) -> Player:
-    """The player with the most that is known of its game: see `lookup_of`.
+    """The player, but exact in all positions that are known of its game: see `lookup_of`.
 
     Raises `ValueError` for a player that remembers something over a game.
     """
@@ -338,9 +338,9 @@ def exact(player: Player, name: str) -> Player:
 
 
 def perfect(game: Game) -> Player:
-    """The player that knows all of a small game; it wins in as few turns as can be, and draws by any turn that does.
+    """The player that knows all of a small game; it wins in as few turns as possible, and keeps draws by any such turn.
 
-    Raises `ValueError` for a game that is not known as a whole.
+    Raises `ValueError` for a game that is not completely known.
     """
     lookup, load = whole_lookup(game)
     drawing = random(game)
@@ -348,7 +348,7 @@ def perfect(game: Game) -> Player:
 
 
 def advisor(player: Player, state: State) -> Player:
-    """Who is to be asked what to play in a state: what knows the position exactly, else the player."""
+    """The player to ask in a state: an exact one if the position is known, otherwise the player itself."""
     if state._game.id not in LOOKUPS or isinstance(player.turn, ExactTurn) or player.learns:
         return player
     covered = lookup_of(state._game)[0].covers(add_batch_axis(state._position))

@@ -1,6 +1,6 @@
-"""Players made of functions that other people write: plain Python beside the compiled programs, or JAX within them.
+"""Players made from other people's functions: plain Python outside of compiled programs, or JAX inside them.
 
-Plain Python is asked about one state after the other. A match that has such a player runs its loop in Python.
+A plain Python function gets one state after the other. A match with such a player runs its loop in Python.
 """
 
 import dataclasses
@@ -26,14 +26,14 @@ LONGEST_REASON = 200
 
 
 class PlayerFailed(ValueError):
-    """A player in plain Python has failed or chosen an illegal action: it loses the game, for this reason."""
+    """A player in plain Python has raised an error or chosen an illegal action: it loses the game for this reason."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class HostTurn:
     """The turn that a Python function chooses. An exception or an illegal action loses the game, and is remembered.
 
-    `forfeits` holds the reasons, one line for each lost game, until somebody takes them.
+    `forfeits` holds the reasons, one line for each lost game, until `take_forfeits` takes them.
     """
 
     game: Game
@@ -96,7 +96,7 @@ class ActionTurn(TurnPolicy):
 
 
 def take_forfeits(player: Player) -> list[str]:
-    """Why a player has lost games by an exception or an illegal action, since this was last asked."""
+    """Why a player has lost games by an exception or an illegal action, since the last call."""
     reasons = forfeits_of(player.turn)
     taken = list(reasons)
     reasons.clear()
@@ -104,7 +104,7 @@ def take_forfeits(player: Player) -> list[str]:
 
 
 def forfeits_of(turn: Any) -> list[str]:
-    """The list in which a turn in plain Python, or the one that it is made of, keeps why it has failed."""
+    """The list of failures that a turn in plain Python, or the one from which it is made, keeps."""
     while not hasattr(turn, "forfeits") and hasattr(turn, "turn"):
         turn = turn.turn
     return getattr(turn, "forfeits", [])
@@ -128,7 +128,7 @@ def _try(game: Game, position: Any, action: np.int32) -> Any:
 
 
 def python_player(move: Move, help: str = "", game: str | None = None, chance: bool = True) -> PlayerEntry:
-    """The entry of a plain Python function `move(state) -> action`, which is asked about one state at a time.
+    """The entry of a plain Python function `move(state) -> action`, which gets one state at a time.
 
     Args:
         move: gets a `State` in which the player is to act. It returns an action, or all actions of its turn.
@@ -150,8 +150,9 @@ def jax_player(
 
     Args:
         act: gets a batch of states in which the player is to act, and 32 random bits for each of them.
-        params: a pytree of arrays, such as the weights of a network; then `act(params, states, bits)` is asked. Players
-            of the same `act` share compiled programs, so the next checkpoint of a training needs no compilation.
+        params: a pytree of arrays, such as the weights of a network; then `act(params, states, bits)` is called.
+            Players of the same `act` share compiled programs, so the next checkpoint of a training needs no
+            compilation.
         help: a line about it.
         game: the id of the only game it plays; None for any.
         chance: whether it plays games with chance.
@@ -173,7 +174,7 @@ def entry_of(name: str, player: Any) -> PlayerEntry:
         player = python_player(player)
     if player.examples:
         return player
-    inner = player.make  # of a function: it has neither arguments nor options, and is told its name
+    inner = player.make  # of a function: it has neither arguments nor options, and gets its name
     return player._replace(
         make=lambda game: inner(game, name), usage=f"{name} has no options: write {name}", examples=(name,)
     )

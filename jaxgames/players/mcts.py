@@ -1,4 +1,4 @@
-"""Players that search by simulations: every selection rule and evaluator under a name, `uct:800` or `gumbel:RUN:32`."""
+"""Players that search by simulations; names such as `uct:800`, `gumbel:RUN:32` stand for a rule and an evaluator."""
 
 import dataclasses
 import math
@@ -24,7 +24,7 @@ from jaxgames.tables.lookup import leaf_lookup
 
 @dataclasses.dataclass(frozen=True)
 class MCTSTurn:
-    """One action in each position, by a search of its own; the parameters are the evaluator."""
+    """One action in each position, by a separate search; the parameters are the evaluator."""
 
     game: Game
     rule: Rule
@@ -46,7 +46,7 @@ class MCTSTurn:
         memory: Any,
         numbers: Mapping[str, Array] | None = None,
     ) -> tuple[Outcome, Any]:
-        """One action in each position, and what the evaluator learned; `numbers` are other constants of the rule."""
+        """One action in each position, and what the evaluator learned; `numbers` replace constants of the rule."""
         found = mcts.search_positions(
             self.game,
             positions,
@@ -68,7 +68,7 @@ class MCTSTurn:
 class LearningMCTSTurn(MCTSTurn):
     """As `MCTSTurn`; what the evaluator learns is kept over a game.
 
-    The memory of an evaluator are arrays of places x lanes; here a row for each game.
+    The memory of an evaluator is arrays of places x lanes; here there is a row for each game.
     """
 
     def begin(self, params: Evaluator, games: Int32[Array, " batch"]) -> Any:
@@ -92,7 +92,7 @@ class SearchKind(NamedTuple):
     """What a player's name stands for: a selection rule, made by `rule(**options)`, and an evaluator of leaves.
 
     `evaluate` makes the rollouts; None if the network of a run is the evaluator. `options` are those of the rule, and
-    `evaluator_options` those of the rollouts. `learns` says whether `keep=1` keeps what they learn over a game,
+    `evaluator_options` those of the rollouts. `learns` says whether they learn, so that `keep=1` has a meaning;
     `keeps_tree` whether there is a tree with means, so that `final` has a meaning; `usual` is a usual number of
     simulations.
     """
@@ -109,7 +109,7 @@ class SearchKind(NamedTuple):
 
     @property
     def takes_time(self) -> bool:
-        """Whether a budget of time will do: not where a schedule wants the number of simulations first."""
+        """Whether a time budget is possible: not if a schedule must know the number of simulations in advance."""
         return self.merges_trees
 
 
@@ -279,7 +279,7 @@ def mcts_player(
 def by_search(
     name: str, game: Game, rule: Rule, evaluate: Evaluator, simulations: int, discount: float = 1.0
 ) -> Player:
-    """The player that takes the action a search of its own prefers, such as one by a network of yours.
+    """The player that takes the action its search prefers, for example a search by your own network.
 
     Args:
         name: of the player.
@@ -290,8 +290,8 @@ def by_search(
         simulations: of each move.
         discount: of the values, for each turn that passes.
 
-    Raises `ValueError` or `TypeError` for what is none of these. Settings that do not go together, which `mcts.search`
-    refuses, are refused when the player moves.
+    Raises `ValueError` or `TypeError` for wrong arguments. Combinations that `mcts.search` refuses are
+    refused when the player moves.
     """
     a_game(game)
     check_rule("rule", rule)
@@ -301,7 +301,7 @@ def by_search(
 
 
 def _load_value(run: str, game: Game) -> tuple[Evaluator, float]:
-    """The network of a run as evaluator, and the discount that its values were learned with."""
+    """The network of a run as evaluator, and the discount of its values."""
     player = from_folder.load_named(run, game)
     if player.policy is not None:
         return mcts.network(player.policy.apply, player.params), player.policy.discount

@@ -17,7 +17,7 @@ from jaxgames.players.specs import OPTIONAL_RUN, PlayerEntry, budget_text, by_na
 from jaxgames.tables.lookup import LeafKnowledge, leaf_lookup
 
 MEN_OF_HALF = 4.0
-"""Where only material is counted, so many men ahead are shown as tanh(1) of a win."""
+"""If only material is counted, a lead of this many men is shown as tanh(1) of a win."""
 OPTIONS = by_name(
     Setting(
         "ties", str, "random", "of equally good actions `random`, the default, draws one; `first` takes the first",
@@ -41,7 +41,7 @@ class MinimaxTurn:
     value: str = "material"
 
     def __call__(self, params: Any, positions: Any, bits: UInt32[Array, " batch"]) -> Outcome:
-        """Plays one action in each position; where the game is over, what it leads to means nothing."""
+        """Plays one action in each position; if the game is over, the result is meaningless."""
         value = None if self.make_value is None else self.make_value(params)
         if value is None and self.value == "pieces":
             value = jax.vmap(self.search.game.piece_count)
@@ -50,7 +50,7 @@ class MinimaxTurn:
 
     @property
     def plies(self) -> int:
-        """How far it looks; with a budget of time, at most."""
+        """How far it looks; with a time budget, the most."""
         return self.search.depth
 
     @property
@@ -59,7 +59,7 @@ class MinimaxTurn:
         return self.search.seconds
 
     def values(self, params: Any, positions: Any, bits: UInt32[Array, " n"]) -> Float32[Array, " n"]:
-        """A win in sight counts in points. Else the network's value, or the material as a share of all points."""
+        """A forced win counts in points. Otherwise the network's value, or the material as a share of all points."""
         game, search = self.search.game, self.search
         material = jnp.zeros(len(bits), jnp.float32)
         value = None if self.make_value is None else self.make_value(params)
@@ -88,7 +88,7 @@ class ExactOrMaterial:
     lookup: LeafKnowledge
 
     def __call__(self, scores: Any) -> Value:
-        """The value by the arrays of the table. A win in the table is worth less than one in sight."""
+        """The value by the arrays of the table. A win in the table is worth less than one that the search has found."""
 
         def value(positions: Any) -> Float32[Array, " n"]:
             known, worth = self.lookup.at_leaf(scores, positions)
@@ -98,7 +98,7 @@ class ExactOrMaterial:
 
 
 MOST_DEPTH_IN_TIME = 64
-"""The depth at which a search with a budget of time ends."""
+"""The depth at which a search with a time budget ends."""
 
 
 def alphabeta(
@@ -106,11 +106,11 @@ def alphabeta(
 ) -> Player:
     """The player `alphabeta:DEPTH`: alpha-beta by the change of material since the position it is to move in.
 
-    A float is a time in seconds, `alphabeta:1s`: one depth after the other, until it is over; the move is that of the
-    last depth that was searched to its end.
+    A float is a time in seconds, `alphabeta:1s`: it searches depth after depth until the time is over, and plays the
+    move of the last depth it finished.
 
-    `alphabeta:RUN:DEPTH` values the horizon by the network of a run instead. Of equally good actions one is drawn
-    (`ties=random`), or it is the first one (`ties=first`). With `value=pieces` all pieces count 1; with `value=exact`
+    `alphabeta:RUN:DEPTH` values the horizon by the network of a run instead. Among equally good actions one is drawn
+    (`ties=random`), or the first is taken (`ties=first`). With `value=pieces` all pieces count 1; with `value=exact`
     positions that a table knows have their exact value at the horizon. Raises `ValueError` for games with chance, for
     `value=pieces` in games without captures, and for a run whose player values no positions.
     """

@@ -1,6 +1,6 @@
-"""Trained players that travel with the package: a card, `NAME.json`, and weights, `NAME.safetensors`.
+"""Trained players that come with the package: a card, `NAME.json`, and weights, `NAME.safetensors`.
 
-The card is the configuration of the run that the weights come from, with what is known of them and their checksum.
+The card is the configuration of the run that the weights come from, with measurements and their checksum.
 """
 
 import functools
@@ -21,7 +21,7 @@ PUBLISHED_FOLDER = resources.files("jaxgames") / "baselines"
 
 
 class PublishedNetwork(NamedTuple):
-    """A network of one of the texts that this package rebuilds: its game, and what it is."""
+    """A network of one of the publications that this package reproduces: its game, and what it is."""
 
     game: str
     help: str
@@ -44,7 +44,7 @@ PUBLISHED: dict[str, PublishedNetwork] = {
         "backgammon", "TD-Gammon 0.0, a network 198-40-4 that learned as in Ebert's comparison (2007)"
     ),
 }
-"""The players of the texts, by the names that specs have for them."""
+"""The players from publications, by their names in specs."""
 
 
 class Packaged(Run):
@@ -88,7 +88,7 @@ def pack(params: Any) -> bytes:
 
 
 def unpack(shapes: Any, content: bytes) -> Any:
-    """The parameters in a file of weights; what is kept in half precision becomes as wide as `shapes` say.
+    """The parameters in a file of weights; half precision is widened to the dtypes of `shapes`.
 
     Raises `ValueError` if they are not of these shapes.
     """

@@ -20,7 +20,7 @@ def forfeits(positions: Any, outcomes: Outcome) -> Bool[Array, " batch"]:
 
 
 class TurnPolicy(Protocol[Position]):
-    """Plays a turn in each of a batch of positions ready to act, given 32 random bits for each.
+    """Plays a turn in each of a batch of positions, after their dice are rolled, given 32 random bits for each.
 
     A policy is hashable. Policies that compare equal share one compiled program, whatever their parameters.
     """
@@ -33,7 +33,7 @@ class TurnPolicy(Protocol[Position]):
 class NetworkPolicy(NamedTuple):
     """A network that rates actions and values positions: `apply(params, observation) -> (logits, values)`.
 
-    `discount` is that of its values, for searches that are guided by them.
+    `discount` is that of its values, for searches that use them.
     """
 
     apply: Callable[[Any, Array], tuple[Array, Array]]
@@ -55,7 +55,7 @@ class LearningTurnPolicy(Protocol[Position]):
 
 
 class PlayerMemory(NamedTuple, Generic[Position]):
-    """Turns of several actions under way: the position that each leads to, and whether there is one. `learned` is the
+    """Unfinished turns of several actions: the position that each leads to, and whether there is one. `learned` is the
     memory of a `LearningTurnPolicy`.
     """
 
@@ -68,8 +68,8 @@ class PlayerMemory(NamedTuple, Generic[Position]):
 class Player(Generic[Position]):
     """Anything that picks moves: `turn(params, positions, bits)` plays whole turns, `act` one action at a time.
 
-    `turn` is a `TurnPolicy` or, if the player remembers something over a game, a `LearningTurnPolicy`. What else it can
-    do is said by attributes of `turn`, each of which may be missing: see the properties. A player is a pytree of its
+    `turn` is a `TurnPolicy` or, if the player remembers something over a game, a `LearningTurnPolicy`. Optional
+    attributes of `turn` say what else the player can do: see the properties. A player is a pytree of its
     `params`: a jitted function that takes a player is not compiled again for another checkpoint of the same kind.
     """
 
@@ -80,7 +80,7 @@ class Player(Generic[Position]):
 
     @property
     def value(self) -> Callable[[Any], Value] | None:
-        """`value(params)` gives the values of positions that the player goes by, `turn.make_value`."""
+        """`value(params)` gives the values of positions by which the player chooses, `turn.make_value`."""
         return getattr(self.turn, "make_value", None)
 
     @property
@@ -110,22 +110,22 @@ class Player(Generic[Position]):
 
     @property
     def has_values(self) -> bool:
-        """Whether `values` can be asked: `turn` has `values(params, positions, bits)`."""
+        """Whether `values` works: `turn` has `values(params, positions, bits)`."""
         return hasattr(self.turn, "values")
 
     def values(self, positions: Position, bits: UInt32[Array, " n"]) -> Float32[Array, " n"]:
-        """What n positions are worth after a turn, before chance, to the player to act, in points.
+        """What n positions after a turn, before chance, are worth to the player to act, in points.
 
-        Only players with `has_values` can say it.
+        Only players with `has_values` have it.
         """
         return self.turn.values(self.params, positions, bits)
 
     def begin(self, games: Int32[Array, " batch"]) -> Any:
-        """What the player remembers before its first turn in games with these numbers; nothing for most players."""
+        """The player's memory before its first turn in games with these numbers; empty for most players."""
         return self.turn.begin(self.params, games) if self.learns else ()
 
     def play(self, positions: Position, bits: UInt32[Array, " batch"], memory: Any) -> tuple[Outcome[Position], Any]:
-        """Plays a turn in each position, by what it remembers of these games; also what it remembers then."""
+        """Plays a turn in each position with its memory of these games; also returns the new memory."""
         if self.learns:
             return self.turn(self.params, positions, bits, memory)
         return self.turn(self.params, positions, bits), memory
@@ -140,8 +140,8 @@ class Player(Generic[Position]):
         """An action for each of a batch of states, and the memory for the next call on these games.
 
         The player chooses a whole turn and then plays its actions one by one, so games by `act` are the same as games
-        by `turn`. It chooses again where the chosen turn has become impossible because the game was changed. An illegal
-        action is -1. Raises `ValueError` if the states are no batch of rank 1.
+        by `turn`. It chooses again if the chosen turn has become impossible because the game was changed. An illegal
+        action is -1. Raises `ValueError` unless the states are a batch of rank 1.
         """
         if states.terminated.ndim != 1:
             raise ValueError(f"act needs states of shape [batch], not {list(states.terminated.shape)}")
@@ -165,7 +165,7 @@ class Player(Generic[Position]):
 
 @dataclasses.dataclass(frozen=True)
 class _StaticPart:
-    """All of a player but its params. Two players with equal ones share compiled programs; names do not matter."""
+    """A player without its params. Two players for which this is equal share compiled programs; names do not matter."""
 
     game: Game
     turn: Any

@@ -13,15 +13,15 @@ from jaxgames.ops.checks import describe
 from jaxgames.players import registry as players
 
 _PREFIX = "jaxgames_plugin_"
-"""Of the names of their modules."""
+"""The prefix of their modules' names."""
 
 
 def load(path: str | Path) -> list[str]:
-    """Makes the players and games of a Python file known by their names, and returns these.
+    """Registers the players and games of a Python file by their names, and returns the names.
 
-    A file has a function `move(state)`, which becomes a player named as the file is, or `PLAYERS`, a dictionary of
-    functions and entries by name, or `GAMES`, a list of classes. Raises `ValueError` for a file without any, one that
-    cannot be run, and names that are taken.
+    A file has a function `move(state)`, which becomes a player named after the file, or `PLAYERS`, a dictionary of
+    functions and entries by name, or `GAMES`, a list of classes. Raises `ValueError` for a file without any of these,
+    one that cannot be run, and names that are taken.
     """
     path = Path(path)
     if not path.is_file():
@@ -40,7 +40,7 @@ def load(path: str | Path) -> list[str]:
         for cls in classes:
             games.check_new(cls)
         entries = {name: players.new_entry(name, player) for name, player in named.items()}
-        for cls in classes:  # only now: of a file that is wrong nothing is known
+        for cls in classes:  # only now: a file with an error must register nothing
             games.register(cls)
         for name, entry in entries.items():
             players.register(name, entry)
@@ -50,7 +50,7 @@ def load(path: str | Path) -> list[str]:
 
 
 def option_of(game_id: str) -> str:
-    """What a command says to know a game: ` --plugin FILE` for one of a plug-in, else nothing."""
+    """The option by which a command knows a game: ` --plugin FILE` for one of a plug-in, else nothing."""
     module = type(games.make(game_id)).__module__
     return f" --plugin {shlex.quote(str(sys.modules[module].__file__))}" if module.startswith(_PREFIX) else ""
 

@@ -120,7 +120,7 @@ FROM_FOLDER = PlayerEntry(
 
 
 def available_players(game: Game | str | None = None) -> tuple[str, ...]:
-    """Specs of the players of one game, or of all games, with usual numbers; without those that need a run folder."""
+    """Example specs of the players of one game, or of all games; without those that need a run folder."""
     game = None if game is None else as_game(game)
     return tuple(spec for spec in _examples(game) if "RUN" not in re.split("[:@,]", spec))
 
@@ -157,7 +157,7 @@ def make(spec: str, game: Game | str) -> Player:
 
 
 def _is_swapped(spec: Any, game: Any) -> bool:
-    """Whether a game stands in the player's place. To look into all packages for it takes its time: only if need be."""
+    """Whether a game was passed as the player. Searching all packages for it is slow, so this comes last."""
     if isinstance(spec, Game):
         return True
     if isinstance(game, Game):
@@ -166,10 +166,10 @@ def _is_swapped(spec: Any, game: Any) -> bool:
 
 
 def as_players(*players: Player | str, game: Game | str | None = None) -> tuple[Player, ...]:
-    """The players that somebody gives, or means by their names: wherever a player is asked for, both are right.
+    """The players that were passed, themselves or by their names: every function that takes players accepts both.
 
-    The game is `game`, else that of the players given, or the only one that a name stands for. Raises `ValueError`
-    where none is said or players are of different games, `TypeError` for what is neither a player nor a text.
+    The game is `game`, otherwise that of the players, or the only one that a name stands for. Raises `ValueError`
+    if no game is given or players are of different games, `TypeError` for anything but players and texts.
     """
     for player in players:
         if not isinstance(player, Player | str):
@@ -230,7 +230,7 @@ def _entry(name: str) -> PlayerEntry | None:
     """The entry of a name, here or in another package; None if there is none."""
     if name in PLAYERS:
         return PLAYERS[name]
-    # Not kept in `PLAYERS`: lists of players are to be the same before and after somebody has named another one.
+    # Not kept in `PLAYERS`: lists of players must not change when somebody names a player of another package.
     if "@" not in name:  # a run with plies; to ask all packages takes a while
         for point in entry_points(group=GROUP, name=name):
             return entry_of(name, point.load())
@@ -238,7 +238,7 @@ def _entry(name: str) -> PlayerEntry | None:
 
 
 def _game_of_run(text: str) -> str | None:
-    """The id of the game of what stands for a run; None for the champion, which is of any."""
+    """The id of a run's game, given its spec; None for the champion, which plays any game."""
     if text in PUBLISHED:
         return PUBLISHED[text].game
     return None if text == champions.CHAMPION else from_folder.game_of(text)
@@ -250,7 +250,7 @@ def _is_run(text: str) -> bool:
 
 
 def _is_folder(text: str) -> bool:
-    """Whether a text is the folder of a run and begins with no player's name; one too long for a path is none."""
+    """Whether a text is the folder of a run and begins with no player's name; False if too long for a path."""
     return bool(text) and re.split("[:,]", text)[0] not in PLAYERS and os.path.isdir(text)
 
 

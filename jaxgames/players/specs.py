@@ -1,7 +1,7 @@
 """How players are named: `NAME[:ARGUMENT...][,option=value...]`, such as `simple:3`; a run folder: `RUN[@PLIES]`.
 
-`PlayerEntry` says what may follow a name, `Spec` is the text in its parts. A text that does not fit gets one line that
-says what would.
+`PlayerEntry` says what may follow a name, `Spec` is the text in its parts. For a wrong text one line says what would be
+right.
 """
 
 import dataclasses
@@ -19,20 +19,20 @@ MOST_NUMBER = 1_000_000
 """The largest number of an option. Searches score in float32, and give untried moves 1e9."""
 MOST_SECONDS = 3600
 FLAG = (0, 1)
-"""How options say no and yes."""
+"""The values of options that are off or on."""
 _OPTIONS = re.compile(r"""(?:,[\w-]+=[^,=:@"']*)*$""")
-"""Not those within the quotes of a command."""
+"""Options at the end of a text, but not within the quotes of a command."""
 
 
 class PlayerEntry(NamedTuple):
     """All players of one name.
 
     `make(game, *arguments, **options)` makes one; arguments `N` are numbers, `BUDGET` numbers or times such as `2s` (a
-    float), other arguments are texts. `[RUN]` may be missing, and is then an empty text; what follows `...`, options
-    too, is the spec of another player; `usual` are the arguments where there is only the name. `usage` begins the error
-    for wrong arguments. `options` are declared as settings, their values are checked. `examples` are specs of all
-    players of this name, with usual numbers. `games` are the only ones they play, none for any; `chance` says whether
-    they play games with chance.
+    float), other arguments are texts. `[RUN]` may be missing, and is then an empty text; what follows `...`, including
+    options, is the spec of another player; `usual` are the arguments if there is only the name. The error for wrong
+    arguments begins with `usage`. `options` are declared as settings, so their values are checked. `examples` are specs
+    of all players of this name, with usual numbers. `games` are the only games they play, empty for any; `chance` says
+    whether they play games with chance.
     """
 
     make: Callable[..., Player]
@@ -98,7 +98,7 @@ def parse(text: str) -> Spec:
 
 
 def make(spec: Spec, entry: PlayerEntry, game: Game) -> Player:
-    """The player of an entry. Raises `ValueError` for what the entry does not have, and for another game."""
+    """The player of an entry. Raises `ValueError` for arguments or options it does not have, and for another game."""
     if not entry.plays(game):
         plays = " and ".join(entry.games) or "games without chance"
         if game.id in entry.games:

@@ -45,17 +45,17 @@ def format_for(path: str | Path, game_id: str | None = None) -> str:
 def loads(text: str, name: str, accept: Accept = any_game) -> list[GameRecord]:
     """The games of a text in one of `FORMATS`, in their order.
 
-    Every turn is checked under the rules. `accept` is told the game and the options of each record before that, and may
-    raise `ValueError` to bound the work. Raises `ValueError` that points at the line and column of what is wrong.
+    Every turn is checked under the rules. Before that, `accept` is called with the game and the options of each record;
+    it may raise `ValueError` to bound the work. Raises `ValueError` with the line and column of an error.
     """
     return FORMATS[name].read(text.removeprefix("\ufeff"), accept)
 
 
 def dumps(records: Sequence[GameRecord], name: str) -> str:
-    """The games as text in one of `FORMATS`; `loads` reads it. Raises `ValueError` for what the format cannot say.
+    """The games as text in one of `FORMATS`; `loads` reads it. Raises `ValueError` for what the format cannot express.
 
-    Only two things are left out where a format has no place for them: `tags`, which PDN and JSON keep, and the `reason`
-    of an end, of which MAT knows resignations, SGF `resigned`, `forfeit` and `time forfeit`.
+    Only two things are silently left out if a format has no place for them: `tags`, which PDN and JSON keep, and the
+    `reason` of an end (MAT knows resignations; SGF knows `resigned`, `forfeit` and `time forfeit`).
     """
     games = FORMATS[name].games
     for record in records:
@@ -74,6 +74,6 @@ def load(path: str | Path, game_id: str | None = None) -> list[GameRecord]:
 
 
 def save(path: str | Path, records: Sequence[GameRecord]) -> None:
-    """Writes games into a new file, or over an old one, in the format of its name. It is complete, or as it was."""
+    """Writes games into a file, in the format of its name. The file is replaced atomically."""
     name = format_for(path, records[0].game if records else None)
     replace(Path(path), dumps(records, name).encode())

@@ -1,8 +1,8 @@
 """Backgammon records as MAT, the text format of JellyFish matches that most programs read and write.
 
 Two columns of turns, `31: 8/5 6/5`; the player who moves first may be on the right, and is on the left when we write.
-There is no cube here, so a file with doubles is refused. It has no words for a draw, and a win that is not by the rules
-is a resignation.
+There is no cube here, so a file with doubles is refused. The format cannot express a draw, and a win that does not
+follow from the rules is a resignation.
 """
 
 import re
@@ -18,7 +18,7 @@ WIDTH = 34
 _LEFT = 5
 
 MOST_WIDTH = 1000
-"""Characters of a line; the time to find the names in one grows with their square."""
+"""The longest line, in characters; the time to find the names in it grows with the square of its length."""
 
 _HEADER = re.compile(r"(?P<first>\S.*?) : [0-9]+\s\s+(?P<second>\S.*?) : [0-9]+")
 _TURNS = re.compile(r"\s*[0-9]+\)(?P<cells>.*)")
@@ -41,7 +41,7 @@ def write(records: Sequence[GameRecord]) -> str:
                 f"game {number} has {record.points:g} points; MAT knows wins of 1 to 3: save it as SGF or JSON"
             )
         names = [name.strip() or "nobody" for name in record.players]
-        columns = (0, 1) if names[0] == names[1] else (0, 0)  # a score is that of a name, wherever it stands
+        columns = (0, 1) if names[0] == names[1] else (0, 0)  # a score belongs to a name, in either column
         of_names = list(zip(names, columns, strict=True))
         scores = [f"{name} : {score.get((name, column), 0)}" for name, column in of_names]
         lines += [f" Game {number}", f" {scores[0]:{WIDTH + _LEFT - 3}}  {scores[1]}"]
@@ -78,7 +78,7 @@ def read(text: str, accept: Accept = any_game) -> list[GameRecord]:
 
 
 class _Reader:
-    """The games read so far, and the one under way: its session, and the names in the order of its seats."""
+    """The games read so far, and the unfinished one: its session, and the names in the order of its seats."""
 
     def __init__(self, text: str, accept: Accept):
         self.text, self.accept, self.records = text, accept, list[GameRecord]()

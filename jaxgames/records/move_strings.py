@@ -1,6 +1,6 @@
 """Records of games whose moves have names of one character: a line of moves and a result, `44435 1-0`.
 
-Lines that begin with # hold for those that follow: `# game connect_four rows=5`, `# start 445`, `# players A | B`.
+Lines that begin with # apply to those that follow: `# game connect_four rows=5`, `# start 445`, `# players A | B`.
 The result is `1-0` if the player who moves first in the start position has won, `0-1`, `1/2`, or `*` if the game did
 not end; a reason such as `resigned` may follow. A dash stands for no moves.
 """

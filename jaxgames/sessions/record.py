@@ -1,4 +1,4 @@
-"""A game that was played, as it is written into files: `jaxgames.records` knows their formats."""
+"""A finished or unfinished game as it is written into files: `jaxgames.records` knows the formats."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
@@ -19,7 +19,7 @@ class GameRecord:
     """One game: its rules, who played, the start position, the turns, the result.
 
     `start` is a position in the game's notation, with the first roll if the game begins with one. The first of
-    `players` is the one who moves first there, and `points` are that player's; None where the game did not end.
+    `players` moves first there; `points` are that player's points, None if the game did not end.
     `reason` says how it ended if not by the rules: `resigned`, `draw agreed`. `options` are those of `make`.
     """
 
@@ -34,7 +34,7 @@ class GameRecord:
 
 
 Accept = Callable[[str, Mapping[str, Any]], None]
-"""Told the game and the options of each record before its turns are played; raises `ValueError` to read no further."""
+"""Called with the game and options of each record before its turns are played; raises `ValueError` to stop reading."""
 
 
 def any_game(game: str, options: Mapping[str, Any]) -> None:
@@ -48,7 +48,7 @@ def game_options(game: Game) -> dict[str, Any]:
 
 
 def result_text(results: Mapping[float | None, str], points: float | None) -> str:
-    """The text of a result in a format. Raises `ValueError` for points that the format has no text for."""
+    """The text of a result in a format. Raises `ValueError` for points for which the format has no text."""
     if points not in results:
         raise ValueError(f"a game of {points:+g} points cannot be said here, only {', '.join(results.values())}")
     return results[points]

@@ -1,8 +1,8 @@
-"""One game under way for people: turns by text or action by action, undo and redo, seats, chance, the result.
+"""One game that people play: turns by text or action by action, undo and redo, seats, chance, the result.
 
-The core of what plays in a terminal, in a browser or over a network. Plain Python around a few small compiled programs
-for each game; every state is looked at once, by the program that makes it. Seat 0 is the player who moves first in the
-start position.
+The terminal and the browser page are built on it. Plain Python around a few small compiled programs for each game; the
+program that makes a state also computes what is shown of it. Seat 0 is the player who moves first in the start
+position.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from jaxgames.players.registry import make as make_player
 from jaxgames.sessions.record import GameRecord, RecordedTurn, game_options
 
 GIVEN_UP = ("resigned", "draw agreed")
-"""Reasons of an end by a word."""
+"""Reasons of an end that people declare."""
 
 
 class PlayedTurn(NamedTuple):
@@ -45,7 +45,7 @@ class PlayedTurn(NamedTuple):
 
 
 class _Node(NamedTuple):
-    """A state with what is asked about it again and again."""
+    """A state with the facts about it that are needed again and again."""
 
     state: State
     legal: list[int]
@@ -67,9 +67,9 @@ class Session:
         start: a position in the game's notation, or a state; by default a new game, with its first roll.
         seed: of the first roll and all others that are drawn; after `undo` the same ones come again.
         players: who plays on seats 0 and 1; None for a person.
-        rolls: whether the session draws chance itself, else `roll` does, but in `start`; `chance` is that of this turn.
+        rolls: whether the session draws chance; otherwise `roll` does, except in `start`. `chance` is this turn's.
 
-    Raises `ValueError` for a text that is no position, and for another number of players.
+    Raises `ValueError` for a text that is not a position, and for another number of players.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class Session:
 
     @property
     def seat(self) -> int:
-        """Whose turn it is, also while a finished turn is not handed over; at the end, who would be next."""
+        """Whose turn it is, also while a finished turn is not yet handed over; at the end, who would be next."""
         return int(self.turn_start.current_player) ^ int(self.start.current_player)
 
     @property
@@ -148,7 +148,7 @@ class Session:
         return self.end is not None
 
     def legal_turns(self) -> dict[str, tuple[int, ...]]:
-        """The legal ways to go on to the end of the turn, by text; none where chance is awaited or the game is over."""
+        """The legal ways to complete the turn, by text; none if chance is awaited or the game is over."""
         if self.over or self.awaits_chance or self.turn_complete:
             return {}
         return {self.game.turn_to_string(self.state, turn): turn for turn in self.game.legal_turns(self.state)}
@@ -160,7 +160,7 @@ class Session:
     # What can be done.
 
     def roll(self, outcome: str | int | None = None) -> str:
-        """The outcome of chance that is awaited: given by its name or number, else drawn. Returns its name.
+        """Gives the awaited outcome of chance, by its name or number, or draws it. Returns its name.
 
         Raises `ValueError` if none is awaited, or for an unknown one.
         """
@@ -178,7 +178,7 @@ class Session:
     def play(self, turn: str | Sequence[int]) -> PlayedTurn:
         """Plays the rest of the turn, by its text or its actions, and hands it over.
 
-        Raises `ValueError` that says what is wrong with it, `TypeError` for what is neither; nothing changes then.
+        Raises `ValueError` that says what is wrong with it, `TypeError` for what is neither; then nothing changes.
         """
         self._check_open()
         if not hasattr(turn, "__iter__"):
@@ -234,7 +234,7 @@ class Session:
         return turn
 
     def undo(self) -> PlayedTurn | None:
-        """Takes back a resignation or an agreed draw; else what is played of a turn, or the last whole turn.
+        """Takes back a resignation or an agreed draw; otherwise the unfinished turn, or the last whole turn.
 
         Raises `ValueError` if nothing has been played.
         """
@@ -243,7 +243,7 @@ class Session:
         elif self._actions:
             self._begin_turn(self._nodes[0], self.chance)
         elif self.turns:
-            if not self.undone:  # a chance that was given, not drawn, is not to be drawn when all is played again
+            if not self.undone:  # chance that was given, not drawn, must not be drawn when all is played again
                 self._ahead = self._nodes[0], self.chance
             turn = self.turns.pop()
             self.undone.append(turn)
@@ -265,12 +265,12 @@ class Session:
 
     @property
     def given_up(self) -> bool:
-        """Whether the game ended by a word, not by the rules or by a player that failed."""
+        """Whether people ended the game (resignation, agreed draw), not the rules or a player that failed."""
         return self._end is not None and self._end.reason in GIVEN_UP
 
     def turns_before(self, seats: Collection[int]) -> int:
-        """How many turns stay where those on some seats take back: all of them if there is a word or a turn under way
-        to take back, else those before the last turn of these seats. Raises `ValueError` if there is none.
+        """How many turns stay if some seats take back: all of them if there is a declared end or an unfinished turn
+        to take back, otherwise those before the last turn of these seats. Raises `ValueError` if there is none.
         """
         if self.given_up or self._actions:
             return len(self.turns)
@@ -280,12 +280,12 @@ class Session:
         return own[-1]
 
     def undo_to(self, turns: int) -> None:
-        """Takes back until so many turns stay, and what is played of a turn and a word that ended the game."""
+        """Takes back turns until so many stay, and also an unfinished turn and a declared end."""
         while len(self.turns) > turns or self._actions or self.given_up:
             self.undo()
 
     def redo_to(self, seats: Collection[int]) -> None:
-        """As `redo`, and on until somebody on one of these seats is to move or nothing is left."""
+        """Repeats `redo` until one of these seats is to move or nothing is left."""
         self.redo()
         while self.undone and self.seat not in seats:
             self.redo()
@@ -293,7 +293,7 @@ class Session:
     def resign(self, seat: int | None = None, points: int = 1, reason: str = GIVEN_UP[0]) -> GameEnd:
         """Ends the game: a seat, by default the one whose turn it is, loses `points`.
 
-        Raises `ValueError` if the game is over, for points that it is not worth, and for no seat of it.
+        Raises `ValueError` if the game is over, for impossible points, and for a wrong seat.
         """
         self._check_going()
         most = self.game.max_reward
@@ -323,7 +323,7 @@ class Session:
         return choose_turn(player, self.state, bits)
 
     def play_on(self) -> PlayedTurn | None:
-        """Lets the player on the seat play its turn; one that fails resigns, and there is none.
+        """Lets the player on the seat play its turn; a player that fails loses the game, and there is no turn.
 
         Raises `ValueError` if a person sits there.
         """
@@ -354,7 +354,7 @@ class Session:
     def replay(
         cls, record: GameRecord, seed: int = 0, players: Sequence[Player | None] = (None, None), chance: str = ""
     ) -> Session:
-        """The game of a record, played under the rules up to its end; `chance` is what the turn after it begins with.
+        """The game of a record, played under the rules to its end; `chance` is the chance before the next turn.
 
         Raises `ValueError` that names an illegal turn, for a result that the rules contradict, for unawaited `chance`.
         """
@@ -408,7 +408,7 @@ def choose_turn(player: Player, state: State, bits: int) -> tuple[int, ...]:
         chosen = state._game.turn_to(state, target)
         state = after_actions(state, chosen)
         actions += chosen
-        word = (word * 0x9E3779B1 + 1) & 0xFFFFFFFF  # another one where the same player goes on
+        word = (word * 0x9E3779B1 + 1) & 0xFFFFFFFF  # another word if the same player goes on
     return tuple(actions)
 
 
@@ -428,7 +428,7 @@ def _passed(before: State, after: State) -> bool:
 
 
 Seen = tuple[State, Bool[Array, " actions"], Bool[Array, ""]]
-"""A state, its legal actions, and whether an outcome of chance would change its position."""
+"""A state, its legal actions, and whether chance is awaited: an outcome would change the position."""
 
 
 def _node(state: State, mask: Array, awaits_chance: Array) -> _Node:

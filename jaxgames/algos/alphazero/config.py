@@ -13,7 +13,7 @@ GUMBEL, PUCT, NOISY = {"search": "gumbel"}, {"search": "puct"}, {"search": ("puc
 
 @dataclasses.dataclass(frozen=True)
 class AlphaZeroConfig(Settings):
-    """Settings of a learner. Raises `ValueError` for what makes no sense."""
+    """Settings of a learner. Raises `ValueError` for values that make no sense."""
 
     of = "AlphaZero"
     network: NetworkSpec = group(
@@ -92,7 +92,7 @@ class AlphaZeroConfig(Settings):
             raise ValueError(f"buffer_plies {self.buffer_plies}: expected a multiple of plies ({self.plies})")
 
     def shares(self) -> dict[str, int]:
-        """The numbers of which each of several devices gets an equal share."""
+        """The settings that several devices share equally."""
         return {"batch": self.batch, "minibatch": self.minibatch}
 
     def make_network(self, game: Game) -> Any:

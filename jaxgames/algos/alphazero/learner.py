@@ -1,4 +1,4 @@
-"""The learner: one update plays, remembers and learns, as one jitted function. And what a training saves of it."""
+"""The learner: one update plays, remembers and learns, as one jitted function. Also what a training saves."""
 
 import dataclasses
 import functools
@@ -50,7 +50,7 @@ class Examples(NamedTuple):
 def examples_of(game: Game, plies: Plies, result_share: float) -> Examples:
     """The examples in plies `[batch]`: the value is that of the player to act, result and root value mixed.
 
-    A ply of a game that has not ended weighs nothing.
+    A ply of an unfinished game has weight 0.
     """
     result = jnp.where(plies.player == 0, plies.result, -plies.result)
     value = result_share * result + (1 - result_share) * plies.root_value
@@ -111,11 +111,11 @@ def loss(
 # The learner.
 
 LEAVES = 256
-"""What a tower evaluates at once on CPUs, see `InBlocks`."""
+"""How many positions a tower evaluates at once on CPUs, see `InBlocks`."""
 
 
 class AlphaZeroState(NamedTuple):
-    """All that a training carries on. `mean_params` are the weights to play with, `updates` counts the updates."""
+    """The state of a training. `mean_params` are the weights to play with, `updates` counts the updates."""
 
     params: Any
     mean_params: Any
@@ -126,7 +126,7 @@ class AlphaZeroState(NamedTuple):
 
 
 class AlphaZeroCheckpoint(NamedTuple):
-    """All that a training needs to go on bit by bit: the learner's state, and the games finished."""
+    """All that a training needs to continue with the same bits: the learner's state, and the games finished."""
 
     state: AlphaZeroState
     games: Any
@@ -160,7 +160,7 @@ class AlphaZeroLearner:
         return optax.chain(_clip(1.0), optax.adamw(schedule, weight_decay=config.weight_decay))
 
     def check(self) -> None:
-        """Raises `ValueError` if the replay buffer does not fit into the memory that is free."""
+        """Raises `ValueError` if the replay buffer does not fit into the free memory."""
 
         def first_plies(key):
             states = self._begin(key)
@@ -190,7 +190,7 @@ class AlphaZeroLearner:
         return jax.device_put(state)
 
     def shared(self, key: Key[Array, ""]) -> Key[Array, ""]:
-        """The key of the updates, as it is. See `algos.parallel`."""
+        """The key of the updates, unchanged. See `algos.parallel`."""
         return key
 
     def update(self, state: AlphaZeroState, key: Key[Array, ""]) -> tuple[AlphaZeroState, dict[str, Array]]:
@@ -208,12 +208,12 @@ class AlphaZeroLearner:
 
         def step(carry, key):
             params, mean, inner = carry
-            # Draw a minibatch, each position in a symmetry of its own.
+            # Draw a minibatch, and a symmetry for each position.
             sample_key, turn_key = jax.random.split(key)
             examples = self._examples(sample(buffer, sample_key, self.config.minibatch))
             if self.config.symmetries:
                 examples = turn(self.game, examples, turn_key)
-            # The gradient of all devices; without a finished game in the minibatch there is nothing to learn.
+            # The gradient over all devices; if the minibatch has no finished game there is nothing to learn.
             gradient, metrics = jax.grad(self._loss, has_aux=True)(params, examples)
             gradient, learns = self._mean(gradient), self._mean(jnp.sum(examples.value_weight)) > 0
             # Step, and move the mean weights towards the new ones.
@@ -267,7 +267,7 @@ class AlphaZeroLearner:
 
 
 def _clip(limit: float) -> optax.GradientTransformation:
-    """`optax.clip_by_global_norm`, on other devices than CPUs by one sum: one for each array is two kernels each."""
+    """`optax.clip_by_global_norm`; not on CPUs by one sum over all, as a sum for each array takes two kernels each."""
     by_arrays = optax.clip_by_global_norm(limit)
 
     def at_once(gradient):

@@ -1,4 +1,4 @@
-"""Games of self-play, every action by a search with the network of the moment, and the replay buffer that they fill."""
+"""Self-play, where each action comes from a search with the present network, and the replay buffer that it fills."""
 
 import functools
 from collections.abc import Callable
@@ -28,7 +28,7 @@ class Plies(NamedTuple):
         policy: the search's policy, float16[plies, games, actions].
         root_value: the search's value, in points of the player to act.
         player: the id of the player to act.
-        is_target: whether the policy is one to learn from.
+        is_target: whether the policy is a target to learn.
         result: points of player 0 at the end of the game, where `known`.
         known: whether the game has ended.
     """
@@ -53,11 +53,11 @@ class ReplayBuffer(NamedTuple):
 def results_backwards(
     reward: Float32[Array, "plies games"], ended: Bool[Array, "plies games"], discount: float = 1.0
 ) -> tuple[Float32[Array, "plies games"], Bool[Array, "plies games"]]:
-    """The result that follows each ply, and whether there is one among these plies.
+    """The result of each ply's game, and whether the game ends within these plies.
 
     Args:
-        reward: points of player 0 by each ply.
-        ended: whether the game ended by it.
+        reward: points that player 0 got in each ply.
+        ended: whether the game ended in it.
         discount: what a point is worth one ply earlier.
     """
 
@@ -74,7 +74,7 @@ def results_backwards(
 
 
 def check_room(example: Plies, rows: int) -> None:
-    """Raises `ValueError` if a buffer of so many rows is larger than the memory that is free."""
+    """Raises `ValueError` if a buffer of so many rows is larger than the free memory."""
     games = example.known.shape[1]
     row = sum(x.size // len(x) * x.dtype.itemsize for x in jax.tree.leaves(example))
     free = free_bytes()
@@ -92,13 +92,13 @@ def init_buffer(example: Plies, rows: int) -> ReplayBuffer:
 
 
 def add(buffer: ReplayBuffer, plies: Plies, discount: float = 1.0) -> ReplayBuffer:
-    """The buffer with newer plies in place of its oldest ones. Games that end among them settle their older plies.
+    """The buffer with new plies in place of its oldest ones. Games that end in the new plies also set older results.
 
-    The plies go on where those of the last call stopped. Their number divides the number of rows. A result is worth
+    The plies continue those of the last call. Their number divides the number of rows. A result is worth
     `discount` times as much one ply earlier.
     """
     number, rows = plies.known.shape[0], buffer.plies.known.shape[0]
-    # Whatever is not known yet belongs to the game under way, which ends by the first known result of these plies.
+    # A result that is still unknown belongs to the present game, which ends with the first known result of these plies.
     old = buffer.plies
     row = jnp.arange(rows, dtype=jnp.int32)[:, None]
     settles = ~old.known & plies.known[:1] & (row < buffer.filled)
@@ -110,7 +110,7 @@ def add(buffer: ReplayBuffer, plies: Plies, discount: float = 1.0) -> ReplayBuff
 
 
 def sample(buffer: ReplayBuffer, key: Key[Array, ""], number: int) -> Plies:
-    """So many plies drawn from the rows that are filled, as `[number]`; some may be of games that have not ended."""
+    """`number` plies drawn from the filled rows, as `[number]`; some may belong to unfinished games."""
     games = buffer.plies.known.shape[1]
     bits = random_bits(key, (2, number))
     row = (bits[0] % jnp.maximum(buffer.filled, 1).astype(jnp.uint32)).astype(jnp.int32)
@@ -119,17 +119,17 @@ def sample(buffer: ReplayBuffer, key: Key[Array, ""], number: int) -> Plies:
 
 
 REUSED = 3
-"""Simulations of so many searches have room in a tree that is used again."""
+"""A tree that is used again has room for the simulations of so many searches."""
 
 
 def begin_games(game: Game, key: Key[Array, ""], number: int, opening_plies: int) -> State:
-    """So many new games after 0 to `opening_plies` random plies, each number equally likely.
+    """New games after 0 to `opening_plies` random plies, each number equally likely.
 
-    A game that the random plies end begins at its first position.
+    If the random plies end a game, it begins at its first position instead.
     """
     keys = jax.random.split(key, opening_plies + 2)
     fresh = jax.vmap(game.init)(jax.random.split(keys[0], number))
-    # Each game draws how many random plies it begins with, and stands still after them.
+    # Each game draws how many random plies it begins with, and waits after them.
     length = (random_bits(keys[1], (number,)) % jnp.uint32(opening_plies + 1)).astype(jnp.int32)
     states = fresh
     for ply, ply_key in enumerate(keys[2:]):
@@ -155,7 +155,7 @@ def play(
     def ply(carry, key):
         states, tree = carry
         search_key, draw_key, chance_key, begin_key, fast_key = jax.random.split(key, 5)
-        # Search, choose an action by what the search says, and play it.
+        # Search, choose an action by the search's result, and play it.
         found, is_target = _search(game, config, evaluate, states, search_key, fast_key, tree)
         policy, value, choice, tree = found
         actions = choice if config.played == "choice" else draw(policy, config.temperature, draw_key)
@@ -208,7 +208,7 @@ def _search(
     fast_key: Key[Array, ""],
     tree: mcts.Tree | None,
 ) -> tuple[tuple[Float32[Array, "games actions"], Float32[Array, " games"], Int32[Array, " games"], Any], Array]:
-    """Policy, value and preferred action by a search, and its tree to go on with; and whether it was a full one."""
+    """Policy, value and preferred action of a search, its tree for the next ply, and whether it was a full search."""
 
     def search(simulations: int) -> Any:
         noisy = config.search in NOISY["search"]
@@ -245,5 +245,5 @@ def _rule(config: AlphaZeroConfig) -> mcts.Rule:
 
 def _empty_tree(game: Game, config: AlphaZeroConfig, states: State) -> mcts.Tree:
     alive = ~(states.terminated | states.truncated)
-    bits = jnp.zeros(len(alive), jnp.uint32)  # each search brings its own
+    bits = jnp.zeros(len(alive), jnp.uint32)  # each search has its own
     return init_tree(game, _rule(config), states._position, alive, bits, REUSED * config.simulations + 1)

@@ -1,7 +1,7 @@
 """Evolution: whole generations of networks that play each other, in one jit.
 
-Networks are rows of a matrix (`Genomes`), a `Policy` says how they play, and `play` lets candidates meet opponents. Of
-that `ByPlay` makes a fitness, which all algorithms take: `generation(algorithm, fitness, state, key)`.
+Networks are rows of a matrix (`Genomes`), a `Policy` says how they play, and `play` lets candidates meet opponents.
+`ByPlay` turns this into a fitness, which all algorithms take: `generation(algorithm, fitness, state, key)`.
 """
 
 from jaxgames.algos.evolution import operators

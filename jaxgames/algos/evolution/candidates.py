@@ -1,8 +1,8 @@
-"""Forms of a population besides rows: its candidates last, as numbers of their own or as noise on a shared network.
+"""Forms of a population besides rows: candidates on the last axis, with their own weights or as noise on shared ones.
 
-Where a candidate plays few games, loops over its games are too short for vector code, so the candidates are the last
-axis of every array; `Genomes.apply_last` asks these forms for each layer. Low-rank evolution goes for any network: its
-parameters are a pytree, with matrices that know their own noise.
+If a candidate plays few games, loops over its games are too short for vector code, so the candidates are the last
+axis of every array; `Genomes.apply_last` asks these forms for each layer. Low-rank evolution works for any network: its
+parameters are a pytree whose matrices know their own noise.
 
     layout = Parameters.of(params)                         # of flax.linen, nnx, equinox or plain JAX
     strategy = LowRankES(1024, layout)
@@ -11,8 +11,8 @@ parameters are a pytree, with matrices that know their own noise.
     def fitness(candidates, numbers, key):                 # each(...) is a vmap over the candidates
         return candidates.each(lambda params: score(params, observations))
 
-In `score`, a matrix is a `Matrix`: `x @ w` and `w @ x` work as they stand, and cost one product for all candidates and
-a few vectors for each. `linen_apply(module)` is `apply` of a module of flax.linen, whose layers ask for arrays.
+In `score`, a matrix is a `Matrix`: `x @ w` and `w @ x` work unchanged, and cost one product for all candidates plus
+a few vectors for each. `linen_apply(module)` is `apply` for modules of flax.linen, whose layers expect arrays.
 """
 
 import dataclasses
@@ -30,13 +30,13 @@ from jaxgames.algos.evolution.genomes import Genomes
 from jaxgames.ops import checks
 
 MOST_INPUTS = 64
-"""Layers of more inputs are not summed one by one: the loop would be too long to compile."""
+"""Layers with more inputs are not summed input by input: the loop would take too long to compile."""
 
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class Columns:
-    """Networks of which each has numbers of its own, as columns."""
+    """Networks with their own weights, as columns."""
 
     numbers: Float32[Array, "dimension n"]
     genomes: Genomes = dataclasses.field(metadata={"static": True})
@@ -110,9 +110,9 @@ def noise_of(networks: InParts, rank: int, numbers: Float32[Array, "numbers n"])
 
 
 def noise_scale(networks: InParts, rank: int, sigma: float) -> Float32[np.ndarray, "numbers"]:
-    """What each number of noise is multiplied by, and with the candidate's sign; 0 for 1 and no sign.
+    """The factor of each number of noise, to be multiplied by the candidate's sign; 0 means factor 1 and no sign.
 
-    One factor of each product carries size and sign of the product, and so does plain noise.
+    One factor of each product carries the size and sign of the product, and so does plain noise.
     """
     found: list[float] = []
     for shape in networks.parts:
@@ -126,11 +126,11 @@ def noise_scale(networks: InParts, rank: int, sigma: float) -> Float32[np.ndarra
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class LowRank:
-    """Networks that are one shared network with noise of low rank on each matrix, and plain noise on all else:
+    """Networks that are one shared network with low-rank noise on each matrix, and plain noise on everything else:
 
         matrix + sum_r left_r right_r^T,   bias + noise.
 
-    So the product with the shared matrix is one matrix product for all networks, and what a network has of its own
+    So the product with the shared matrix is one matrix product for all networks, and each network's own noise
     costs inputs + outputs instead of inputs x outputs.
     """
 
@@ -186,16 +186,16 @@ def as_rows(candidates: Any) -> Float32[Array, "n dimension"]:
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class Matrix:
-    """A shared matrix with noise of low rank: shared + sum_r left_r right_r^T.
+    """A shared matrix with low-rank noise: shared + sum_r left_r right_r^T.
 
-    A kernel of a convolution is the matrix of its last axis and all others: `left` has their axes.
+    The kernel of a convolution is a matrix of its last axis and all others together: `left` has the others' axes.
     """
 
     shared: Float32[Array, "... a b"]
     left: Float32[Array, "rank a"]
     right: Float32[Array, "rank b"]
     __array_ufunc__: ClassVar[None] = None
-    """So that an array of NumPy leaves `array @ matrix` to the matrix."""
+    """Makes NumPy arrays leave `array @ matrix` to the matrix."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -218,7 +218,7 @@ class Matrix:
 class Parameters:
     """The parameters of any network as a row of numbers: a pytree's leaves, one after the other.
 
-    Leaves of two axes and more are matrices: the last axis is one side, all others the other one.
+    Leaves with two or more axes are matrices: the last axis is one side, all others together the other side.
     """
 
     tree: Any
@@ -227,7 +227,7 @@ class Parameters:
 
     @classmethod
     def of(cls, params: Any) -> "Parameters":
-        """The layout of these parameters. Raises `TypeError` for leaves that are not float32, `ValueError` where there
+        """The layout of these parameters. Raises `TypeError` for leaves that are not float32, `ValueError` if there
         are no numbers.
         """
         leaves, tree = jax.tree.flatten(params)
@@ -261,7 +261,7 @@ class Parameters:
         """`function(params, *more)` of each candidate, by `jax.vmap`; arrays in `more`, and results, have the
         candidates first.
 
-        The shared matrices are not mapped, so that XLA makes one product of all candidates' products with them.
+        The shared matrices are not mapped, so that XLA joins all candidates' products with them into one.
         """
         leaves, axes = [], []
         own = noise_of(self, candidates.rank, candidates.numbers)
@@ -277,10 +277,10 @@ class Parameters:
 
 
 def linen_apply(module: nn.Module) -> Callable[..., Any]:
-    """`module.apply` for parameters in which matrices are `Matrix`: of its layers `Dense` and `Conv`.
+    """`module.apply` for parameters in which the matrices of `Dense` and `Conv` layers are `Matrix`.
 
-    Raises `TypeError` for what is no module; its result does so for other layers of flax with matrices, and raises
-    `ValueError` for a `Conv` with a mask.
+    Raises `TypeError` for anything but a module. The returned function raises `TypeError` for other flax layers with
+    matrices, and `ValueError` for a `Conv` with a mask.
     """
 
     checks.made("module", module, ("apply", "init"), "a module of flax.linen, such as nn.Dense(8)")
@@ -308,7 +308,7 @@ def linen_apply(module: nn.Module) -> Callable[..., Any]:
 
 
 def _check_layer(layer: nn.Module) -> None:
-    """Raises `TypeError` for a layer that asks for arrays, and has a `Matrix`; layers of others may compute with it."""
+    """Raises `TypeError` for a flax layer that expects arrays but has a `Matrix`; other people's layers may use it."""
     arrays_only = type(layer).__module__.startswith(("flax.linen.", "jaxgames.nets."))
     own = layer.variables.get("params", {}) if arrays_only and layer.scope is not None else {}
     if any(isinstance(value, Matrix) for value in own.values()):
@@ -316,7 +316,7 @@ def _check_layer(layer: nn.Module) -> None:
 
 
 def _as(dtype: Any, arrays: Any) -> Any:
-    """The arrays in a layer's own dtype, where it has one, as flax casts them."""
+    """The arrays in the layer's own dtype, if it has one, as flax casts them."""
     return arrays if dtype is None else jax.tree.map(lambda array: array.astype(dtype), arrays)
 
 
@@ -325,7 +325,7 @@ def _dense(x: Float32[Array, "... a"], kernel: Matrix) -> Float32[Array, "... b"
 
 
 def _convolution(module: nn.Conv, x: Float32[Array, "..."], kernel: Matrix) -> Float32[Array, "..."]:
-    """A convolution by the shared kernel, and one to as many channels as the rank."""
+    """A convolution by the shared kernel, plus one with as many channels as the rank."""
     if module.mask is not None:
         raise ValueError("linen_apply: a Conv with a mask has no noise of low rank; expected mask=None")
 
@@ -337,7 +337,7 @@ def _convolution(module: nn.Conv, x: Float32[Array, "..."], kernel: Matrix) -> F
     left = jnp.moveaxis(kernel.left, 0, -1).reshape(*kernel.shape[:-1], rank)
     if groups == 1:
         return by(kernel.shared) + by(left) @ kernel.right
-    # Each group of channels sees planes of its own, and has its own part of `right`.
+    # Each group of channels sees its own planes, and has its own part of `right`.
     low = by(jnp.tile(left, groups))
     low = low.reshape(*low.shape[:-1], groups, rank)
     own = jnp.einsum("...gr,rgo->...go", low, kernel.right.reshape(rank, groups, -1))

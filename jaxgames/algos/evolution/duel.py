@@ -28,7 +28,7 @@ class Duel(NamedTuple):
 
 
 class _DuelState(NamedTuple):
-    """Games under way. In those that `wait` the player who moves next in all others has no turn."""
+    """Games in progress. In those that `wait`, the player who moves next in all others has no turn."""
 
     position: Any
     playing: Bool[Array, " games"]
@@ -48,8 +48,8 @@ def duel(
 ) -> Duel:
     """Plays pairs of games with the same opening and the same dice at every ply: one begun by a, one by b.
 
-    Both play the turn after which the position is worth most. The random numbers depend on the key and the number of
-    the pair only, so the points of a player against itself sum up to 0.
+    Both play the turn after which the position is worth most. The random numbers depend only on the key and the number
+    of the pair, so the points of a player against itself sum to 0.
 
     Args:
       value_of: the value of positions by a player's parameters.
@@ -104,7 +104,7 @@ def _after(
     bits: UInt32[Array, " games"],
     most_plies: int,
 ) -> _DuelState:
-    """The games after a player's turn in all that do not wait; its points count for a by `sign`."""
+    """The games after a player's turn in all that do not wait; `sign` turns its points into those of a."""
     moved = games.playing & ~games.waits & (games.plies < most_plies)
     ends = moved & outcome.over
     plies = games.plies + moved.astype(jnp.int32)

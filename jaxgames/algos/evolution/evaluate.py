@@ -1,6 +1,6 @@
 """Whole populations scored in blocks that suit the device, on one or many, in one process or many.
 
-And how much memory a training needs, counted before it starts.
+Also counts the memory that a training needs, before it starts.
 """
 
 import dataclasses
@@ -21,18 +21,18 @@ from jaxgames.ops.device_memory import machine_bytes
 from jaxgames.ops.devices import device_mesh
 
 BLOCK, BYTES_IN_CACHE, BYTES_FOR_ALL, TIMES_OPPONENTS = 256, 2**20, 2**23, 4
-"""Candidates of a block, at most. On a CPU also the bytes of their genomes: of a core's own block, which it reads from
-its cache in every ply, and of a block that all cores work on at once, which a smaller one would leave idle. Each block
-also reads the networks that it meets anew: its genomes may be so many times as large as those, at least.
+"""The most candidates of a block. On a CPU also the most bytes of their genomes: of a core's own block, which it reads
+from its cache in every ply; and of a block on which all cores work at once, as a smaller one would leave some idle.
+Each block also reads the networks that it meets again, so its genomes may always be this many times as large as those.
 """
 GPUS, GAMES_AT_ONCE, BYTES_AT_ONCE = ("gpu", "cuda", "rocm"), 2**17, 2**26
-"""On these kinds of devices at most so many games of a block, and so many bytes of its genomes."""
+"""On these kinds of devices, the most games of a block, and the most bytes of its genomes."""
 USUAL_GAMES = 16
-"""Of a candidate, where their number is not known."""
+"""Games of a candidate, if their number is not known."""
 
 
 class Fitness(Protocol):
-    """Scores candidates, higher is better. A score depends on the candidate's genome, its number and the key only, not
+    """Scores candidates, higher is better. A score depends only on the candidate's genome, its number and the key, not
     on the rest of its block.
     """
 
@@ -44,10 +44,10 @@ class Fitness(Protocol):
 
 
 class Algorithm(Protocol):
-    """A strategy that is asked for candidates and told their scores: pure functions of one state, a pytree.
+    """A strategy with `ask` for candidates and `tell` for their scores: pure functions of one state, a pytree.
 
-    One that needs several numbers of each candidate says how many in `columns`, and is told float32[population,
-    columns]: the score, and its descriptors or further objectives.
+    A strategy that needs several numbers for each candidate says how many in `columns`, and gets float32[population,
+    columns]: the score, and descriptors or further objectives.
     """
 
     @property
@@ -94,18 +94,18 @@ def block_sizes(population: int, block: int, devices: int) -> tuple[int, int]:
 def usual_block(
     candidates: Any, games: int | None, platform: str = "cpu", alone: bool = False, opponents: int | None = None
 ) -> int:
-    """How many candidates are best scored at a time.
+    """How many candidates to score at a time.
 
-    On a CPU these are as many as stay in the cache. A GPU starts as many kernels for a small block as for a large one,
-    so there it is large. TPUs take small blocks: a large one is compiled for many minutes.
+    On a CPU these are as many as fit into the cache. A GPU starts as many kernels for a small block as for a large one,
+    so there it is large. TPUs take small blocks: a large one takes many minutes to compile.
 
     Args:
-        candidates: some of them, in the form that plays; shapes are enough.
-        games: of each; None where that is not known.
+        candidates: some of them, in the form in which they play; shapes are enough.
+        games: of each; None if not known.
         platform: the kind of device.
         alone: whether one device has all cores of a CPU, and not each core a device.
-        opponents: bytes of the networks that the candidates meet; None: they meet more than networks and random moves,
-            or nobody knows. A player that calculates does so in large batches best.
+        opponents: bytes of the networks that the candidates meet; None if they meet other players than networks and
+            random moves, or if not known. A player that searches is fastest in large batches.
     """
     if isinstance(candidates, LowRank):
         numbers = candidates.numbers.shape[0]
@@ -122,7 +122,7 @@ def usual_block(
 
 
 def platform_of(mesh: Mesh | None) -> str:
-    """The kind of the devices that a mesh names; without one nobody has named any, and a CPU is thought of."""
+    """The kind of a mesh's devices; without a mesh a CPU is assumed."""
     return "cpu" if mesh is None else str(mesh.devices.flat[0].platform)
 
 
@@ -134,20 +134,21 @@ def evaluate(
     block: int | None = None,
     mesh: Mesh | None = None,
 ) -> Float32[Array, "population ..."]:
-    """The score of every candidate; a row of numbers where the algorithm has `columns`.
+    """The score of every candidate; a row of numbers if the algorithm has `columns`.
 
-    Scores do not depend on blocks and devices, but for rounding: each device makes and plays its share of the
-    candidates, and all exchange the scores. The last candidate fills up the last block; its further scores are dropped.
+    Scores do not depend on blocks and devices, except for rounding: each device makes and plays its share of the
+    candidates, and all exchange the scores. Copies of the last candidate fill up the last block; their scores are
+    dropped.
 
     Args:
       state: the algorithm's, the same on all devices.
       key: decides what is random in the games.
-      block: each device scores so many candidates at a time, at most; None: as many as suit it, see `usual_block`.
+      block: the most candidates that each device scores at a time; None: as many as suit it, see `usual_block`.
       mesh: the devices, of one process or of many, along one axis `population`; None: one device, with blocks for a
-        CPU. For one GPU give `population_mesh(1)`.
+        CPU. For one GPU pass `population_mesh(1)`.
 
-    Raises `ValueError` if the block is smaller than 1 or the mesh has another axis or type of it, and for scores that
-    are not float32[b], or float32[b, columns]; `TypeError` for what is no mesh.
+    Raises `ValueError` if the block is smaller than 1 or the mesh has another axis or axis type, and for scores that
+    are not float32[b], or float32[b, columns]; `TypeError` for anything but a mesh.
     """
     checks.function("fitness", fitness, "(genomes, numbers, key) -> scores")
     checks.made("algorithm", algorithm, ("ask", "population"), "a strategy, such as evolution.OpenES(...)")
@@ -180,7 +181,7 @@ def evaluate(
         return jax.lax.all_gather(scores_of(state, key, jax.lax.axis_index(AXIS)), AXIS, tiled=True)
 
     everywhere = PartitionSpec()
-    # What each device computes differs, which a check of replicated values cannot see through a gather.
+    # Each device computes something else, and a check of replicated values cannot see through a gather.
     gathered = jax.shard_map(
         on_each, mesh=mesh, in_specs=(everywhere, everywhere), out_specs=everywhere, check_vma=False
     )(state, key)
@@ -201,7 +202,7 @@ def generation(
 
 
 GENOMES_AT_ONCE = 3
-"""Copies of one block's genomes: the noise or the parents, the genomes, and the layers that the networks multiply."""
+"""Copies of one block's genomes: the noise or the parents, the genomes, and the layers for matrix products."""
 
 SCORES_AT_ONCE = 8
 """Arrays of a number for each candidate: scores, their order, ranks and weights."""
@@ -228,10 +229,10 @@ class MemoryNeeds(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class MemoryPlan:
-    """What decides how much of one memory a training takes.
+    """What decides how much memory a training takes.
 
-    Each device holds the algorithm's state. Where that is the whole population, use many devices only if each has its
-    own memory (GPUs, hosts); the cores of a CPU work together as one device.
+    Each device holds the algorithm's state. If this is the whole population, use many devices only if each has its
+    own memory (GPUs, hosts); otherwise let the cores of a CPU work together as one device.
     """
 
     algorithm: Algorithm
@@ -239,14 +240,14 @@ class MemoryPlan:
     devices: int = 1
     """Devices that share the memory: those of one process on CPU, 1 on GPU."""
     memories: int = 1
-    """Memories that the population is split over, each with as many devices: hosts, or GPUs."""
+    """How many separate memories the population is split over (hosts, or GPUs), each with as many devices."""
     games: int = 1
     """Games that each candidate plays at a time."""
     game_bytes: int = 1024
     """Bytes of one game: its position, what the network reads of it, and the network's widest layers."""
     opponents: Any = ()
-    """The shapes of networks that candidates meet, and of former champions, a pytree as of `jax.eval_shape`: they stay
-    in place from one generation to the next.
+    """The shapes of networks that candidates meet, and of former champions, as from `jax.eval_shape`: they stay
+    in memory from one generation to the next.
     """
 
     def needs(self) -> MemoryNeeds:
@@ -265,10 +266,10 @@ class MemoryPlan:
     def check(self, limit: int | None = None, less: Iterable[tuple[str, "MemoryPlan"]] = ()) -> MemoryNeeds:
         """The bytes needed, if they fit into `limit` (None: this machine's memory).
 
-        `less`: settings of the caller's own that need less memory, by name, and their plans, tried before a smaller
+        `less`: the caller's own settings that need less memory, by name, and their plans, tried before a smaller
         population.
 
-        Raises ValueError if not; its one line names a setting that fits.
+        Raises ValueError if not; the message names a setting that fits.
         """
         limit = machine_bytes() if limit is None else limit
         needed = self.needs()
@@ -308,7 +309,7 @@ def _bytes_of(shapes: Any) -> int:
 
 
 def _rounded(number: float) -> int:
-    """An even number of two digits, not above the number where it has more than one."""
+    """The number rounded down to two significant digits and made even; at least 2."""
     unit = 10 ** max(0, int(math.log10(number)) - 1)
     return max(2, int(number / unit) * unit // 2 * 2)
 

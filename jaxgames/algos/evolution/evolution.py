@@ -1,4 +1,4 @@
-"""What evolution runs: the settings that all strategies share, the games that judge networks, and generations of them.
+"""The base of all strategies: shared settings, the games that judge networks, and generations.
 
 A strategy is one file of `strategies`: the algorithm, its settings, a subclass of `EvolutionConfig`, and a line in
 `strategies.STRATEGIES`.
@@ -32,8 +32,8 @@ CROSSOVERS = ("none", "segments", "layers")
 
 
 class Scores(NamedTuple):
-    """What the candidates of one generation scored, and the networks that are worth writing down after it, if any;
-    `champion` of strategies that keep their former champions.
+    """The scores of one generation's candidates, and the networks to save after it, if any; `champion` for strategies
+    that keep their former champions.
     """
 
     best: Float32[Array, "..."]
@@ -50,9 +50,9 @@ class Strategy(ABC):
         """The state before the first generation."""
 
     def init_from(self, key: Key[Array, ""], networks: Float32[Array, "n dimension"]) -> Any:
-        """The state before the first generation, where it begins with networks that are there already.
+        """The state before the first generation, if it begins with existing networks.
 
-        Raises `ValueError` for a strategy that cannot, and for a number of networks that it cannot begin with.
+        Raises `ValueError` for a strategy that cannot, and for a wrong number of networks.
         """
         raise ValueError("the strategy begins with random weights, not with networks of a file")
 
@@ -69,11 +69,11 @@ class Strategy(ABC):
         """Some networks of the population, all of them if they are few."""
 
     def metrics(self, state: Any) -> dict[str, Float32[Array, ""]]:
-        """What else is worth a line of metrics and a diagram, by name."""
+        """Further metrics for the lines and the diagram, by name."""
         return {}
 
     def archive(self, state: Any) -> Archive | Fronts | None:
-        """The many networks of a state on this machine that are worth a picture, of strategies that look for many."""
+        """The networks of a state that a picture shows, for strategies that look for many networks."""
         return None
 
 
@@ -110,7 +110,7 @@ class EvolutionConfig(Settings):
 
     @property
     def opponent_specs(self) -> tuple[OpponentSpec, ...]:
-        """Whom candidates meet besides each other, of strategies that can choose."""
+        """Whom candidates meet besides each other, for strategies that can choose."""
         return ()
 
     @property
@@ -128,21 +128,21 @@ class EvolutionConfig(Settings):
         raise NotImplementedError
 
     def games(self, generations: int, without: tuple[str, ...] = ()) -> int:
-        """Games that are played in the first so many generations; `without` are opponents that need none."""
+        """Games in the first so many generations; opponents `without` do not count."""
         raise NotImplementedError
 
     def check_measures(self, without: Collection[str] = ()) -> None:
-        """Raises `ValueError` if something is to be measured of games that they do not show; those with opponents
-        `without` are none.
+        """Raises `ValueError` for measures that the game or the opponents cannot give; opponents `without`
+        play no games.
         """
 
     def check_memory(self, devices: int) -> None:
-        """Raises `ValueError` if the training on so many devices does not fit into this machine's memory; the few
-        networks of a strategy that keeps no population always fit.
+        """Raises `ValueError` if the training does not fit into this machine's memory; a strategy with only a few
+        networks always fits.
         """
 
     def crossover_named(self, name: str) -> Crossover | None:
-        """One of `CROSSOVERS` for such networks; None where children have one parent."""
+        """One of `CROSSOVERS` for such networks; None if children have one parent."""
         slices = self.network.genomes().layer_slices
         return {"none": None, "segments": Segments(), "layers": whole_layers(slices)}[name]
 
@@ -175,19 +175,19 @@ def mesh_of(devices: int) -> Mesh | None:
 
 @dataclasses.dataclass(frozen=True)
 class Evolution:
-    """A setting at work on so many devices: its strategy, and the games by which networks are judged.
+    """A setting on so many devices: its strategy, and the games by which networks are judged.
 
-    A hashable value: programs of equal ones are compiled once. Raises `ValueError` for opponents that are not known.
+    A hashable value: equal ones share compiled programs. Raises `ValueError` for unknown opponents.
     """
 
     config: EvolutionConfig
     devices: int = 1
     player_of: Callable[[str, Game], Any] | None = None
-    """The player with a name, as `jaxgames.players.make`; needed where candidates meet players."""
+    """Makes a player by its name, as `jaxgames.players.make`; needed if candidates meet players."""
     fitnesses: tuple[tuple[str, Callable], ...] = ()
-    """Those that opponents may have besides players, by name: `fitness(policy, count, genomes, numbers, key)`."""
+    """Further kinds of opponents besides players, by name: `fitness(policy, count, genomes, numbers, key)`."""
     watch: Callable[[int], None] | None = None
-    """Told by the device, while it computes, of how many candidates it begins to play the games."""
+    """Called by the device while it computes, with the number of candidates whose games begin."""
 
     def __post_init__(self) -> None:
         for name, _ in self.config.opponent_specs:
@@ -235,7 +235,7 @@ class Evolution:
         return duel(game, config.network.value, one, other, key, pairs, config.most_plies).points
 
     def judge(self, spec: OpponentSpec, common: bool) -> Callable[[Array, Array, Array], Array]:
-        """The fitness that players of one kind are, or another one with this name."""
+        """The fitness by games against players of one kind, or another fitness with this name."""
         if spec.name in dict(self.fitnesses):
             named = functools.partial(dict(self.fitnesses)[spec.name], self.policy, spec.number)
             return lambda candidates, numbers, key: named(as_rows(candidates), numbers, key)

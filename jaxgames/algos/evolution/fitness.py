@@ -1,4 +1,4 @@
-"""The fitness of candidates by their games with others: scores of each game, and measures of how candidates play."""
+"""The fitness of candidates from their games with others: scores of games, and measures of how candidates play."""
 
 import dataclasses
 from collections.abc import Callable, Mapping
@@ -27,12 +27,12 @@ def points(results: Results) -> Float32[Array, "n games"]:
 
 
 def material(results: Results) -> Float32[Array, "n games"]:
-    """The candidate's material at the end, less the opponent's. Raises `ValueError` without details."""
+    """The candidate's material at the end, minus the opponent's. Raises `ValueError` without details."""
     return _detail(results, "material")
 
 
 def pieces(results: Results) -> Float32[Array, "n games"]:
-    """The number of the candidate's pieces at the end, less the opponent's. Raises `ValueError` without details."""
+    """The number of the candidate's pieces at the end, minus the opponent's. Raises `ValueError` without details."""
     return _detail(results, "pieces")
 
 
@@ -71,8 +71,8 @@ DETAILED: Mapping[str, tuple[str, ...]] = {
 
 
 class Measure(NamedTuple):
-    """A number of all games of a candidate together: how it is counted, of which details of results, and between which
-    numbers it usually lies in games of at most so many plies.
+    """A number computed from all games of a candidate: how, from which details of results, and its usual range in games
+    of at most so many plies.
     """
 
     of: Callable[[Results], Float32[Array, " n"]]
@@ -86,7 +86,7 @@ def length(results: Results) -> Float32[Array, " n"]:
 
 
 def spread(results: Results) -> Float32[Array, " n"]:
-    """The standard deviation of the number of turns of a game: 0 for who plays the same game again and again."""
+    """The standard deviation of the number of turns of a game: 0 if all games are the same."""
     return jnp.std(_number(results, "plies"), axis=1)
 
 
@@ -96,7 +96,7 @@ def draws(results: Results) -> Float32[Array, " n"]:
 
 
 def captures(results: Results) -> Float32[Array, " n"]:
-    """The share of the candidate's moves that take a piece."""
+    """The share of the candidate's moves that capture."""
     moves = jnp.sum(_number(results, "moves"), axis=1)
     return jnp.sum(_number(results, "captures"), axis=1) / jnp.maximum(moves, 1.0)
 
@@ -124,7 +124,7 @@ def won(results: Results) -> Float32[Array, "n games"]:
 
 
 def measured(results: Results, name: str) -> Float32[Array, " n"]:
-    """What a measure is of each candidate's games: one of `MEASURES`, or the mean of a score; after a minus less of it.
+    """A measure of each candidate's games: one of `MEASURES`, or the mean of a score; a minus in front negates it.
 
     Raises `ValueError` for an unknown name.
     """
@@ -152,9 +152,9 @@ class ByPlay:
     """The mean score of a candidate's games with some opponents.
 
     With `common`, all candidates meet the same dice and random moves (common random numbers), which makes their scores
-    comparable; else each has its own. With `measures` it gives several numbers for each candidate, first the score:
-    what else strategies are told, descriptors of play or further objectives. They are `length`, `spread`, `draws`,
-    `captures` or scores; `-length` is less of it. Raises `ValueError` for unknown scores, measures or sides.
+    comparable; otherwise each has its own. With `measures` it gives several numbers for each candidate: the score, then
+    descriptors of play or further objectives. They are `length`, `spread`, `draws`, `captures` or scores; `-length` is
+    the negative length. Raises `ValueError` for unknown scores, measures or sides.
     """
 
     policy: Policy = dataclasses.field(metadata={"static": True})
@@ -181,7 +181,7 @@ class ByPlay:
 
     @property
     def opponent_bytes(self) -> int | None:
-        """Bytes of the networks that are met; None where other players are."""
+        """Bytes of the networks that are met; None if other players are met."""
         if isinstance(self.opponents, Networks):
             return 4 * self.opponents.genomes.size
         return 0 if isinstance(self.opponents, RandomMoves) else None
@@ -189,7 +189,7 @@ class ByPlay:
     def __call__(
         self, genomes: Float32[Array, "n dimension"], numbers: Int32[Array, " n"], key: Key[Array, ""]
     ) -> Float32[Array, " n"] | Float32[Array, "n columns"]:
-        """The fitness of candidates, as `evaluate` asks for it: their scores; with `measures` a row for each."""
+        """The fitness of candidates, as `evaluate` calls it: their scores; with `measures` a row for each."""
         return self.of_results(self.results(genomes, numbers, key))
 
     def matrix(
@@ -207,7 +207,7 @@ class ByPlay:
         return play(self.policy, genomes, self.opponents, key, luck, self.sides, self.most_plies, details)
 
     def by_opponent(self, values: Float32[Array, "n games"]) -> Float32[Array, "n opponents"]:
-        """What games are worth, as means of those with each opponent."""
+        """The mean value of the games with each opponent."""
         if self.sides != "both":
             return values
         return 0.5 * (values[:, : self.opponents.count] + values[:, self.opponents.count :])

@@ -13,7 +13,7 @@ from jaxgames.nets.mlp import init_each, layers_of, params_of
 from jaxgames.ops import checks
 
 FEW_INPUTS = 20
-"""Layers of so many inputs, or fewer, are summed input by input; others are matrix products. On a TPU all are."""
+"""Layers with at most so many inputs are summed input by input; others, and on a TPU all, are matrix products."""
 
 
 class LayerWeights(NamedTuple):
@@ -38,9 +38,9 @@ class Candidates(Protocol):
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class Apart:
-    """Networks as rows, with the kernels of their matrix products beside them, for games of many plies.
+    """Networks as rows, with separate copies of the kernels for matrix products, for games of many plies.
 
-    In a loop XLA would copy these kernels out of the rows in every round, which took up to half of the time.
+    In a loop XLA would copy these kernels out of the rows in every iteration, which took up to half of the time.
     """
 
     rows: Float32[Array, "n dimension"]
@@ -56,8 +56,8 @@ class Genomes:
     """Networks as `network` describes them, with `inputs` inputs, as rows of float32[n, dimension].
 
     A row holds layer after layer: its kernel, unit after unit with the weights of the unit's inputs, then its biases,
-    if it has any. So a segment of a row is mostly whole units. Raises `ValueError` for an output of softmax, which no
-    choice between outputs needs, and for inputs below 1.
+    if it has any. So a segment of a row is mostly whole units. Raises `ValueError` for a softmax output, which is not
+    needed to choose between outputs, and for inputs below 1.
     """
 
     network: MLP
@@ -103,7 +103,7 @@ class Genomes:
         return self.network.sizes[-1]
 
     def init(self, key: Key[Array, ""], numbers: Int32[Array, " n"]) -> Float32[Array, "n dimension"]:
-        """The first weights of the networks with these numbers, each drawn by its own number alone."""
+        """The first weights of the networks with these numbers, each depending only on its own number."""
         return jax.vmap(self.genome)(init_each(self.network, self.inputs, key, numbers))
 
     def layers(self, genomes: Float32[Array, "n dimension"]) -> tuple[LayerWeights, ...]:
@@ -156,8 +156,8 @@ class Genomes:
     ) -> Float32[Array, "n outputs games"]:
         """The outputs of each network for its own inputs.
 
-        With `monotone` only the order of the outputs is right: the last layer's function is left out, since it is
-        increasing. (One that is flat in parts, relu, is kept.) Raises `ValueError` for rows of another size.
+        With `monotone` only the order of the outputs is correct: the last layer's increasing function is skipped
+        (relu, which is flat in parts, is kept). Raises `ValueError` for rows of another size.
         """
         checks.array("genomes", getattr(genomes, "rows", genomes), jnp.floating, (None, self.dimension))
         apart = genomes if isinstance(genomes, Apart) else self.apart(genomes)
@@ -200,9 +200,9 @@ def _dense(
 ) -> Float32[Array, "n outputs games"]:
     """kernel x + bias of each network, for the layer that is this part of the rows.
 
-    Networks come first and games last: on CPUs 2 to 3 times as fast as any other layout. Few inputs are summed one by
-    one, in one loop that reads the weights from the rows; XLA's matrix product takes up to twice as long for those, and
-    so does a copy of the weights. A TPU would cut the weights of each input out of the rows, in an operation each.
+    Networks come first and games last: on CPUs 2 to 3 times as fast as any other layout. A few inputs are summed one by
+    one, in one loop that reads the weights from the rows; XLA's matrix product, or a copy of the weights, would take up
+    to twice as long. A TPU would need a separate operation to slice each input's weights out of the rows.
     """
     n, inputs, games = x.shape
     end = part.stop - outputs * biases

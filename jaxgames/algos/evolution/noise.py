@@ -1,7 +1,7 @@
-"""Standard normal noise that is computed again wherever it is needed, and never stored.
+"""Standard normal noise that is recomputed wherever it is needed, and never stored.
 
-A number of noise is a hash of a key, the number of its row and the number of its gene. So any block of rows, on any
-device, is the same noise, and a sum over a million rows needs the memory of a few.
+A number of noise is a hash of a key, the number of its row and the number of its gene. So a row has the same noise in
+any block and on any device, and a sum over a million rows needs the memory of a few.
 """
 
 import math
@@ -38,7 +38,7 @@ def normals(bits: UInt32[Array, "..."]) -> Float32[Array, "..."]:
 
 
 def noise(key: Key[Array, ""], rows: Int32[Array, " n"], dimension: int) -> Float32[Array, "n dimension"]:
-    """The noise of these rows: standard normal numbers that depend on the key, the row and the gene only."""
+    """The noise of these rows: standard normal numbers that depend only on the key, the row and the gene."""
     bits = rows.astype(jnp.uint32)
     for part in _key_words(key):
         bits = fold_in(bits, part)
@@ -51,13 +51,13 @@ def noise_sum(
 ) -> Float32[Array, " dimension"]:
     """sum_i weights[i] * noise(i): the noise of rows 0, 1, ... summed, a few of them at a time.
 
-    With a mesh (axis `population`) each device sums its share of the rows, and all have the result. Devices change only
-    the order of the summation.
+    With a mesh (axis `population`) each device sums its share of the rows, and all get the result. The number of
+    devices changes only the order of the summation.
     """
     rows = min(weights.size, 2 ** max(0, (ROWS_IN_CACHE // dimension).bit_length() - 1))
 
     # One sum for each row of a block, added up at the end: every step is a loop over contiguous numbers, which XLA:CPU
-    # makes vector code and splits over threads.
+    # vectorises and splits over threads.
     def add(
         sums: Float32[Array, "rows dimension"], numbers: Int32[Array, " rows"], weights: Float32[Array, " rows"]
     ) -> Float32[Array, "rows dimension"]:
@@ -77,7 +77,7 @@ def sum_by_blocks(
     mesh: Mesh | None = None,
     total: Callable[[Any], Any] = lambda sums: sums,
 ) -> Any:
-    """A sum over weighted rows, a block of them at a time, on the devices of a mesh each its share.
+    """A sum over weighted rows, block by block; each device of a mesh sums its share.
 
     Args:
         weights: of the rows 0, 1, ...
@@ -110,8 +110,8 @@ def sum_by_blocks(
 
 
 def check_mesh(mesh: Any) -> None:
-    """Raises `TypeError` for what is neither a mesh nor None, `ValueError` for one of other axes than `population`, or
-    of an axis along which JAX wants each array's sharding to be said (its type explicit).
+    """Raises `TypeError` for anything but a mesh or None, `ValueError` for a mesh with other axes than `population`, or
+    with an axis of the type `Explicit`.
     """
     if mesh is None:
         return
@@ -135,7 +135,7 @@ def by_shares(
     rows: tuple[Float32[Array, " n"], ...],
     mesh: Mesh | None = None,
 ) -> Float32[Array, " n"]:
-    """`function(whole, *rows)`, a number for each row; on the devices of a mesh each for its share of the rows."""
+    """`function(whole, *rows)`, a number for each row; each device of a mesh computes its share of the rows."""
     if mesh is None:
         return function(whole, *rows)
     count = rows[0].size

@@ -28,7 +28,7 @@ def signed_fractions(bits: UInt32[Array, "..."]) -> Float32[Array, "..."]:
 def below(bits: UInt32[Array, "..."], number: UInt32[Array, ""] | int) -> UInt32[Array, "..."]:
     """Whole numbers from 0 to `number` - 1, for any number below 2^32: the high word of their product.
 
-    None is more likely than another by more than `number` / 2^32 of itself.
+    Their probabilities differ by at most a share of `number` / 2^32.
     """
     high, low = bits >> 16, bits & np.uint32(0xFFFF)
     number = jnp.asarray(number, jnp.uint32)
@@ -38,7 +38,7 @@ def below(bits: UInt32[Array, "..."], number: UInt32[Array, ""] | int) -> UInt32
 
 
 class Mutation(Protocol):
-    """Changes genomes, each by the stream of random numbers that its bits begin."""
+    """Changes genomes, each by the stream of random numbers that starts at its bits."""
 
     def __call__(self, genomes: Float32[Array, "n dimension"], bits: UInt32[Array, " n"], /) -> Float32[Array, "n dim"]:
         """The changed genomes."""
@@ -84,8 +84,8 @@ class Cubic:
 
 @dataclasses.dataclass(frozen=True)
 class Gaussian:
-    """x + sigma e with e standard normal, in the sense of `noise.normals`: the number of ones of a hash and the
-    next hash between them, which has the mean, the variance and nearly the distribution of a normal number.
+    """x + sigma e with e nearly standard normal, as in `noise.normals`: the number of ones of a hash, with the
+    next hash to fill the gaps; it has the mean, the variance and nearly the distribution of a normal number.
 
     Raises `ValueError` for a sigma that is negative or no number.
     """
@@ -101,7 +101,7 @@ class Gaussian:
 
 
 def gene_bits(genomes: Float32[Array, "n dimension"], bits: UInt32[Array, " n"]) -> UInt32[Array, "n dimension"]:
-    """32 random bits for each gene: number `gene` of the stream that its candidate's bits begin."""
+    """32 random bits for each gene: number `gene` of the stream that starts at its candidate's bits."""
     return fold_in(bits[:, None], jax.lax.iota(jnp.uint32, genomes.shape[1])[None])
 
 
@@ -118,7 +118,7 @@ def _check(size: float, name: str) -> None:
 
 Parents = Sequence[Float32[Array, "n dimension"]]
 CROSSING = 2**32 - 1
-"""The number that a crossover folds into a candidate's bits; those from 0 on are for the genes."""
+"""The number that a crossover folds into a candidate's bits; numbers from 0 on are for the genes."""
 
 
 class Crossover(Protocol):
@@ -138,9 +138,9 @@ class Crossover(Protocol):
 class Segments:
     """The chromosome is cut at `cuts` places, drawn uniformly, and the parents take turns in giving the pieces.
 
-    With one cut and two parents a child is the beginning of the first and the end of the second; with two, a segment
-    of the first is exchanged. Cuts may fall together, and are then less. Raises `ValueError` for less than two parents
-    and for too few cuts for all of them.
+    With one cut and two parents a child is the beginning of the first and the end of the second; with two cuts, a
+    segment of the first is exchanged. Cuts may coincide; then there are fewer pieces. Raises `ValueError` for fewer
+    than two parents and for too few cuts for all of them.
     """
 
     parents: int = 2
@@ -200,9 +200,9 @@ class IsoLine:
     """The first parent, moved by a little noise and along the line to the second one: x + iso e + line u (y - x), with
     a standard normal number e for each gene and u for each child.
 
-    Where good networks lie close together, children stay among them. It needs no further mutation. Source: Vassiliades
+    If good networks lie close together, children stay among them. No further mutation is needed. Source: Vassiliades
     and Mouret (2018), "Discovering the Elite Hypervolume by Leveraging Interspecies Correlation", equation 4. Raises
-    `ValueError` for a number that is negative or none.
+    `ValueError` for a negative or non-finite number.
     """
 
     iso: float = 0.05
@@ -226,7 +226,7 @@ def whole_layers(slices: Sequence[slice], parents: int = 2) -> WholeLayers:
 
 
 def _taken(genomes: Parents, which: Int32[Array, "n dimension"]) -> Float32[Array, "n dimension"]:
-    """The genes of the parents whose numbers stand in `which`."""
+    """For each gene, that of the parent with the number in `which`."""
     child = genomes[0]
     for number, parent in enumerate(genomes[1:], start=1):
         child = jnp.where(which == number, parent, child)
@@ -252,10 +252,10 @@ class Selection(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class Truncation:
-    """Only the best `keep` have children, by rank floor(U1 U2 keep) with U1 and U2 uniform in [0, 1): the better, the
-    more. The chance of rank r is that of r <= U1 U2 keep < r + 1; the best of 5 has 52 % of the children, the last 2 %.
+    """Only the best `keep` have children, by rank floor(U1 U2 keep) with U1 and U2 uniform in [0, 1): better ones have
+    more. Rank r has the probability of r <= U1 U2 keep < r + 1; the best of 5 has 52 % of the children, the last 2 %.
 
-    Raises `ValueError` for less than 1, and where the population is smaller.
+    Raises `ValueError` for less than 1, and if the population is smaller.
     """
 
     keep: int
@@ -300,11 +300,12 @@ class Tournament:
 
 @dataclasses.dataclass(frozen=True)
 class FitnessWeighted:
-    """Chances in proportion to score - `zero`; a candidate whose score is not above `zero` has none.
+    """Probabilities proportional to score - `zero`; 0 for a candidate whose score is not above `zero`.
 
-    Without a `zero` it is the lowest score of the generation, so negative scores need no care and the worst has no
-    children. NaN and minus infinity have no chance, and do not count as the lowest; scores are cut off at 1e30. Where
-    nobody has a chance, all have the same. Chances below 2^-32 are none. Raises `ValueError` for a `zero` beyond 1e30.
+    By default `zero` is the lowest score of the generation, so negative scores need no care and the worst has no
+    children. NaN and minus infinity have probability 0, and do not count as the lowest; scores are clipped at 1e30. If
+    nobody has a chance, all have the same. Probabilities below 2^-32 become 0. Raises `ValueError` for a `zero` beyond
+    1e30.
     """
 
     zero: float | None = None
@@ -343,7 +344,7 @@ def offspring(
 
     The `elite` is its first parent unchanged.
 
-    All of it is elementwise but for the rows that are read, so XLA makes one loop of it.
+    All of it is elementwise except the reading of rows, so XLA makes one loop of it.
     """
     rows = [pool.at[parents[:, i]].get(mode="clip") for i in range(parents.shape[1])]
     child = rows[0] if crossover is None else crossover(rows, fold_in(bits, CROSSING))

@@ -1,4 +1,4 @@
-"""Games of many networks with many opponents: all of them in lock-step, the candidates a row each.
+"""Games of many networks with many opponents, all in lock-step; each candidate is a row.
 
 There are two sets of games: the candidates began one, the opponents the other. In every ply the candidates move in one
 set while the opponents move in the other, so no network computes moves that it does not play.
@@ -37,10 +37,10 @@ SIDES = ("both", "alternate", "first", "second")
 
 
 class Status:
-    """What stands in place of a game's points: why it has none yet, or how it was lost.
+    """Codes in place of a game's points: why it has none yet, or how it was lost.
 
-    These are numbers that no game is worth, and not a second array of an enum: the arrays of a game are written and
-    transposed in every ply, and of tic-tac-toe there are two.
+    These are numbers that no game can be worth. A second array, of an enum, would cost time: every array of a game is
+    written and transposed in every ply, and tic-tac-toe has only two.
     """
 
     PLAYING = jnp.nan
@@ -52,11 +52,11 @@ class Status:
 
 
 class Details(NamedTuple):
-    """More about games, as far as it was asked for.
+    """Further results of games, if requested.
 
-    `material` is what the candidate's pieces were worth at the end, less the opponent's, and `pieces` how many they
-    were, less the opponent's; `plies` counts the turns of both, `moves` the candidate's legal ones, and `captures`
-    those of them that took a piece.
+    `material` is what the candidate's pieces were worth at the end, minus the opponent's, and `pieces` their number,
+    minus the opponent's; `plies` counts the turns of both, `moves` the candidate's legal ones, and `captures`
+    those of them that captured.
     """
 
     material: Float32[Array, "n games"] | None = None
@@ -99,8 +99,8 @@ class Opponents(Protocol):
     ) -> Decision:
         """The turns of k opponents, those with these numbers, in as many positions each.
 
-        Where a class says `any_order = True`, all its opponents play alike, and positions may come in any shape
-        [m, games] of one for each of the bits.
+        If a class says `any_order = True`, all its opponents play alike, and positions may come in any shape
+        [m, games], with one position for each entry of `bits`.
         """
         ...
 
@@ -198,7 +198,7 @@ class _Order(NamedTuple):
 def _as_rows(tree: Any, k: int) -> Any:
     """The same rows, which no compiler computes as columns: a single row has one layout.
 
-    Else XLA turns over all that an opponent computes, and not its positions and decisions alone.
+    Otherwise XLA transposes all that an opponent computes, not only its positions and decisions.
     """
     return rows(lax.optimization_barrier(flat(tree)), k)
 
@@ -211,10 +211,10 @@ class _Seats(NamedTuple):
 
 
 class _GameSet(NamedTuple):
-    """A set of games under way, in few flat arrays: XLA:CPU makes no vector code of loops over short rows.
+    """A set of games in progress, in a few flat arrays: XLA:CPU does not vectorise loops over short rows.
 
-    A player who moves twice in a row does so when its side is asked next. `turns` are counted where the game has a
-    `step_limit`.
+    A player who moves twice in a row makes the second move at its side's next turn. `turns` are counted if the game
+    has a `step_limit`.
     """
 
     positions: Any
@@ -240,7 +240,7 @@ _Sets = tuple[_GameSet, _GameSet]
 
 
 def check_sides(sides: Any) -> None:
-    """Raises `ValueError` for unknown sides, `TypeError` for what is no text."""
+    """Raises `ValueError` for unknown sides, `TypeError` for anything but a text."""
     checks.text("sides", sides, SIDES[0])
     if sides not in SIDES:
         raise ValueError(f"unknown sides {sides!r}; expected one of {', '.join(SIDES)}")
@@ -256,19 +256,20 @@ def play(
     most_plies: int = 1_000,
     details: bool | Collection[str] = False,
 ) -> Results:
-    """Plays games of n candidates with all `opponents`, to the end or for `most_plies` plies, in which the sides take
-    turns: who moves twice in a row lets one pass in between. A game is stopped at its own `step_limit`, too.
+    """Plays games of n candidates with all `opponents`, to the end or for `most_plies` plies. The sides take turns in
+    plies, so if a player moves twice in a row the ply in between passes. A game is also stopped at its own
+    `step_limit`.
 
     Args:
       sides: `both`: two games with each opponent, [n, 2 k], first those that the candidate begins; `alternate`: one
         game with each, [n, k], which the candidate begins if the opponent's number is even; `first` and `second`: one
         game with each, which the candidate begins, or the opponent.
-      numbers: the random bits of a candidate's games are drawn by its number. Candidates of the same number meet
-        the same luck (common random numbers), whatever else is played beside them.
-      details: asks for all of the results' `details`, or for those of these names; they take time.
+      numbers: the random bits of a candidate's games depend on its number. Candidates with the same number have
+        the same luck (common random numbers), whatever other games are played.
+      details: requests all of the results' `details`, or those with these names; they take time.
 
-    Raises `ValueError` for other sides, for details that there are not, for networks of another size than the policy's,
-    and where there are no candidates or no opponents.
+    Raises `ValueError` for unknown sides or details, for networks of another size than the policy's,
+    and if there are no candidates or no opponents.
     """
     checks.made("policy", policy, POLICY_PARTS, POLICY)
     checks.made("opponents", opponents, ("turn", "count"), "opponents, such as evolution.RandomMoves(8)")
@@ -280,7 +281,7 @@ def play(
     turn_last: Any = getattr(policy, "turn_last", None)  # of policies that take such forms
     n = checks.whole("the number of candidates", len(form))
     order = _Order(n, games, last=not in_rows(form))
-    # Copies of games would cost more than turning them over, where they are many.
+    # With many games, padding with copies would cost more than transposing them.
     as_they_stand = order.last or (getattr(opponents, "any_order", False) and 4 * len(order.filled) <= 5 * games)
     numbers = checks.integers("numbers", numbers, (n,))
     checks.whole_or_traced("most_plies", most_plies)
@@ -320,7 +321,7 @@ def play(
         return _one_set(move, *begun, most_plies, candidates_begin=sides == "first").results(order)
     if sides == "both":
         sets = begin(everyone, 0), begin(everyone, 1)
-    else:  # an odd number of opponents leaves one game, which is not begun
+    else:  # an odd number of opponents leaves one game over, which is not begun
         sets = begin(everyone[::2], 0), begin(np.append(everyone[1::2], [count] * (count % 2)).astype(np.int32), 1)
     first, second = (games.results(order) for games in _two_sets(move, sets, most_plies))
     if sides == "both":
@@ -331,8 +332,8 @@ def play(
 def _two_sets(move: Callable, sets: Sequence[tuple[_GameSet, _Seats]], most_plies: int) -> _Sets:
     """Plays a set that the candidates begin, and one of as many games that the opponents begin.
 
-    The candidates move in one set while the opponents move in the other, and then in the other, so that both stand in
-    the program once. The sets do not change places, as each array that does is copied: they are chosen by the ply.
+    The candidates move in one set while the opponents move in the other, then they change sets, so that both are in
+    the program once. The ply chooses the sets; they do not swap arrays, as that would copy them.
     """
     begun, seats = zip(*sets, strict=True)
 
@@ -354,21 +355,22 @@ def _two_sets(move: Callable, sets: Sequence[tuple[_GameSet, _Seats]], most_plie
 
 
 def _stored(number: Int32[Array, ""], moved: _Sets) -> tuple[Int32[Array, ""], _Sets]:
-    """The number of the next ply, and the sets of games as it finds them.
+    """The number of the next ply, and the sets of games at its start.
 
-    Where a number is known only after both sets have moved, XLA:CPU writes in place; else it copies all games first.
+    If the number is known only after both sets have moved, XLA:CPU writes in place; otherwise it copies all games
+    first.
     """
     number = order_after(number + 1, [x[:1] for x in jax.tree.leaves(moved)])
     return number, jax.tree.map(lambda x: materialize(x, number), moved)
 
 
 def _as_they_are(number: Int32[Array, ""], moved: _Sets) -> tuple[Int32[Array, ""], _Sets]:
-    """The same without what only a CPU needs: a GPU would have kernels more."""
+    """The same without what only a CPU needs: a GPU would need more kernels."""
     return number + 1, moved
 
 
 def _one_set(move: Callable, games: _GameSet, seats: _Seats, most_plies: int, candidates_begin: bool) -> _GameSet:
-    """Plays games that the same side begins, two plies in each round."""
+    """Plays games that the same side begins, two plies in each iteration."""
 
     def plies(carry):
         number, games = carry
@@ -433,7 +435,7 @@ def _after(
     on: Bool[Array, ""],
     candidates: bool,
 ) -> _GameSet:
-    """The games after the turns of one side, where they go `on`."""
+    """The games after the turns of one side, for games that go `on`."""
     (position, turn_passes, over, reward), legal = decision
     opaque = opaque_ints(games.positions)
     over, legal = (materialize(flags, opaque) for flags in (over, legal))
@@ -469,7 +471,7 @@ def _details_after(
     played: Bool[Array, " games"],
     candidates: bool,
 ) -> Details:
-    """The details after the turns of one side, which `moved` in some games and `played` a legal turn there or not."""
+    """The details after the turns of one side: `moved` says in which games, `played` where the turn was legal."""
     mover = jnp.where(turn_passes, jnp.float32(-1), 1.0)  # the sign of what counts for the player who is to act now
     ours, count = mover if candidates else -mover, jax.vmap(game.piece_count)
     own = played & jnp.bool_(candidates)

@@ -18,9 +18,9 @@ from jaxgames.ops import checks
 from jaxgames.ops.materialize import materialize
 
 LANES = 8
-"""Games are computed in vectors of so many: 19 games take longer than 24."""
+"""The number of games in a vector: 19 games take longer than 24."""
 FEW_ACTIONS = 16
-"""Where a game has so many actions at most, all of them are tried, one after the other."""
+"""If a game has at most so many actions, all of them are tried, one after the other."""
 
 Positions = Any
 """A pytree with leaves [n, games, ...]: for each of n networks as many positions."""
@@ -31,7 +31,7 @@ POLICY, POLICY_PARTS = "a policy, such as evolution.Outputs(game, genomes, encod
 
 
 class Decision(NamedTuple):
-    """The turns that networks play, with leaves [n, games]. Outcomes of illegal choices mean nothing."""
+    """The turns that networks play, with leaves [n, games]. Outcomes of illegal choices are arbitrary."""
 
     outcome: Outcome
     legal: Bool[Array, "n games"]
@@ -127,7 +127,7 @@ class _Networks:
         return self._choose(candidates, positions, last=True)
 
     def _choose(self, networks: Any, positions: Any, last: bool) -> Decision:
-        """The turns in positions [n, games]; where the networks are `last`, in positions [games, n]."""
+        """The turns in positions [n, games]; if the networks are `last`, in positions [games, n]."""
         raise NotImplementedError
 
 
@@ -166,7 +166,7 @@ class Outputs(_Networks):
 class Afterstate(_Networks):
     """Networks with one output, the value of a position for the player to act: each looks one action ahead.
 
-    For games whose turns are single actions. Of equally good actions the one of the lowest number is taken; NaN is
+    For games whose turns are single actions. Among equally good actions the lowest number is taken; NaN is
     worse than any number. Raises `ValueError` for networks of another size, and for games with chance.
     """
 
@@ -226,7 +226,7 @@ def _played(game: Game, positions: Positions, actions: Int32[Array, "n games"]) 
 
 
 def in_lanes(positions: Positions) -> Positions:
-    """The positions and, after them, as many empty ones as fill vectors: 19 games take longer than 24."""
+    """The positions, padded with empty ones to full vectors: 19 games take longer than 24."""
     missing = -jax.tree.leaves(positions)[0].shape[1] % LANES
     return jax.tree.map(lambda x: jnp.pad(x, ((0, 0), (0, missing), *((0, 0),) * (x.ndim - 2))), positions)
 
@@ -242,6 +242,6 @@ def rows(tree: Any, n: int) -> Any:
 
 
 def opaque_ints(positions: Any) -> Array:
-    """A whole number for each of a flat batch of positions, as `materialize` needs one that XLA does not know."""
+    """A whole number for each of a flat batch of positions: `materialize` needs one that XLA cannot know."""
     bits = next(leaf for leaf in jax.tree.leaves(positions) if jnp.issubdtype(leaf.dtype, jnp.integer))
     return bits.reshape(len(bits), math.prod(bits.shape[1:]))[:, 0]

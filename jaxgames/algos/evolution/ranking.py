@@ -1,4 +1,4 @@
-"""Ranks of scores, and weights made of scores of any scale. A higher score is better, and NaN is the worst."""
+"""Ranks of scores, and weights computed from scores of any scale. A higher score is better, and NaN is the worst."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -30,8 +30,8 @@ def check_scores(scores: Any, count: int, columns: int | None = None) -> Float32
 def ascending(scores: Float32[Array, " n"]) -> Int32[Array, " n"]:
     """The candidates' numbers from the worst to the best score; NaN as minus infinity, equal scores by number.
 
-    A radix sort: each pass sorts words of some bits of the score, lowest bits first, above the candidate's number.
-    Sorting pairs takes ten times as long as sorting words.
+    A radix sort: each pass sorts words that hold some bits of the score, lowest bits first, above the candidate's
+    number. Sorting pairs takes ten times as long as sorting words.
     """
     number_bits = max(1, (scores.size - 1).bit_length())
     digit = 32 - number_bits
@@ -48,8 +48,8 @@ def ascending(scores: Float32[Array, " n"]) -> Int32[Array, " n"]:
 def ranks(scores: Float32[Array, " n"], among: Float32[Array, " m"] | None = None) -> Float32[Array, " n"]:
     """How many of `among` (None: of the scores themselves) are worse, equal scores sharing the mean of their ranks.
 
-    So 0 is the worst of m, and m - 1 the best. Words are sorted without their candidates, and each score is looked for
-    by bisection: running maxima along a million sorted scores are compiled for minutes for a TPU.
+    So 0 is the worst of m, and m - 1 the best. Words are sorted without their candidates, and each score is found
+    by bisection: running maxima along a million sorted scores would take minutes to compile for a TPU.
     """
     words = _ordered_words(scores)
     in_order = jax.lax.sort(words if among is None else _ordered_words(among), is_stable=False)
@@ -59,7 +59,7 @@ def ranks(scores: Float32[Array, " n"], among: Float32[Array, " m"] | None = Non
 
 
 def _places(words: UInt32[Array, " n"], in_order: UInt32[Array, " m"], unroll: bool = False) -> Int32[Array, " n"]:
-    """Twice the mean place of each word among those in order, from 0: of the first and the last that is as large."""
+    """Twice the mean place of each word in the sorted words, from 0: the mean of the first and last equal one."""
     most = np.int32(in_order.size)
     bits = in_order.size.bit_length()
 

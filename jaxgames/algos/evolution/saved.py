@@ -135,7 +135,7 @@ def snapshots_of(run: Run) -> Snapshots:
 
 
 def snapshot_games(run: Run) -> tuple[int, int]:
-    """After how many games the first of these champions was kept, and how many lie between two; 0 if none are kept."""
+    """The games before the first of these champions was kept, and between two of them; 0 if none are kept."""
     kept = run.config.get("kept")
     if kept is not None:
         return kept["first"], kept["every"]

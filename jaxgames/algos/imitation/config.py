@@ -1,6 +1,6 @@
-"""The settings of learning from examples, and what learns.
+"""The settings of learning from examples, and the network that learns.
 
-That is a network with the inputs it sees, whose outputs are a policy and a value, or name moves by a head.
+The network has an encoding of its inputs; its outputs are a policy and a value, or name moves by a head.
 """
 
 import dataclasses
@@ -27,7 +27,7 @@ MOVES, RESULTS = {"learns": ("both", "policy")}, {"learns": ("both", "value")}
 
 @dataclasses.dataclass(frozen=True)
 class ImitationConfig(Settings):
-    """Settings of a learner. Raises `ValueError` for what makes no sense."""
+    """Settings of a learner. Raises `ValueError` for values that make no sense."""
 
     of = "imitation"
     network: NetworkSpec = group(NetworkSpec, FORMS)
@@ -96,7 +96,7 @@ class ImitationConfig(Settings):
 
 
 RANGES = {"sigmoid": (0.0, 1.0), "softsign_unit": (0.0, 1.0), "identity": (0.0, 1.0), "relu": (0.0, 1.0)}
-"""Where the outputs of an activation lie that learn to be 0 or 1; those of all others learn to be -1 or 1."""
+"""The two targets of the outputs of these activation functions; all others learn -1 or 1."""
 
 FORM = ("network", "head", "encoding", "learns", "plays", "policy_loss", "symmetries")
 """The settings that make a network what it is."""
@@ -136,13 +136,13 @@ class ImitationNetwork:
 
     @property
     def for_play(self) -> "ImitationNetwork":
-        """The same network with usual values for all that matters in training only: equal ones share programs."""
+        """The same network with default values for all that matters only in training: equal networks share programs."""
         kept = {name: getattr(self.config, name) for name in FORM}
         return ImitationNetwork(self.game, ImitationConfig(**kept))
 
     @property
     def evolved(self) -> NetworkConfig:
-        """The same network, whose outputs name moves, as one that could have evolved."""
+        """The same network, if its outputs name moves, in the form of an evolved one."""
         config = self.config
         return NetworkConfig(self.game.id, "outputs", config.encoding, config.head, layers=config.network)
 
@@ -177,7 +177,7 @@ class ImitationNetwork:
         return self.of_observation(observation)
 
     def of_observation(self, observation: Array) -> Array:
-        """What the network sees, made of observations."""
+        """What the network sees, computed from observations."""
         if self._encoding is None:
             return observation.astype(jnp.float32)
         return self._shaped(self._encoding.from_observation(observation))
@@ -204,14 +204,14 @@ class ImitationNetwork:
         return value
 
     def outputs(self, params: Any, inputs: Array) -> tuple[Float32[Array, "n outputs"], Float32[Array, " n"]]:
-        """The outputs of the policy, and values; of networks that have none zeros."""
+        """The outputs of the policy, and values; zeros if the network has none."""
         if not self.config.head:
             return self.module.apply(params, inputs)
         found = self.module.apply(params, inputs)
         return found, jnp.zeros(len(found), jnp.float32)
 
     def policy_targets(self, policy: Float32[Array, "n actions"], positions: Any) -> Float32[Array, "n outputs"]:
-        """What outputs that name moves learn: the ends of their range for what is named and what is not."""
+        """The targets of outputs that name moves: one end of their range if named, the other if not."""
         low, high = RANGES.get(self.config.network.output, (-1.0, 1.0))
         return low + (high - low) * heads_of(self.game)[self.config.head].targets(policy, positions)
 

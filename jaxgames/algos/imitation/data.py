@@ -1,4 +1,4 @@
-"""What is learned from: positions with the moves and results to be learned, read from and written to data sets."""
+"""Training data: positions with the moves and results to learn, read from and written to data sets."""
 
 from functools import partial
 from pathlib import Path
@@ -21,12 +21,12 @@ class LabeledPositions(NamedTuple):
     Attributes:
         position: a pytree of arrays.
         mask: the legal actions.
-        policy: how likely each action is to be played, rows that sum up to 1.
+        policy: the probability of each action; rows sum to 1.
         policy_weight: how much the policy counts; 0 where none is known.
         value: points of the player to act at the end of the game.
         value_weight: how much the value counts; 0 where none is known.
         game: the number of the game it is from.
-        validation: whether the row is kept for validation; all False where nobody has split the rows yet.
+        validation: whether the row is kept for validation; all False if the rows are not split yet.
     """
 
     position: Any
@@ -78,7 +78,7 @@ def of_arrays(game: Game, arrays: dict[str, np.ndarray], where: str) -> LabeledP
 
 
 def open_of(path: str | Path, game: Game, options: dict[str, Any]) -> DataSetFolder:
-    """The data set in a folder. Raises `ValueError` for one of another game, of other options or another version."""
+    """The data set in a folder. Raises `ValueError` for one of another game, other options or another version."""
     folder = DataSetFolder.open_complete(path)
     for name, own in (("game", game.id), ("version", game.version), ("options", options)):
         if folder.header[name] != own:
@@ -89,14 +89,14 @@ def open_of(path: str | Path, game: Game, options: dict[str, Any]) -> DataSetFol
 def load(folder: DataSetFolder, game: Game) -> LabeledPositions:
     """All rows of a data set.
 
-    Raises `ValueError` for shards that are broken, and for more rows than there is memory for.
+    Raises `ValueError` for broken shards, and for more rows than fit into memory.
     """
     _check_memory(folder, game)
     return of_arrays(game, folder.read_all(), str(folder.path))
 
 
 def joined(parts: list[LabeledPositions]) -> LabeledPositions:
-    """Rows one after another, the games of each part numbered on from those of the parts before."""
+    """Joined rows; the numbers of games go on from part to part."""
     numbered, first = [], 0
     for part in parts:
         _, games = np.unique(part.game, return_inverse=True)
@@ -125,7 +125,7 @@ def _text(shape: tuple[Any, Any] | None) -> str:
     return "missing" if shape is None else f"{shape[1]}[n{''.join(f', {size}' for size in shape[0])}]"
 
 
-# Equal positions and mirror images made one, training and validation kept apart, positions of tests taken out.
+# Merging equal positions and mirror images, keeping training and validation apart, removing test positions.
 
 CHUNK = 8192
 """Positions observed at once."""
@@ -133,15 +133,15 @@ SPLITS = ("game", "position")
 
 
 class Canonical(NamedTuple):
-    """For each position the key that it shares with its images, and the symmetry that leads there."""
+    """For each position the key that it shares with its mirror images, and the symmetry that leads there."""
 
     key: Any
     symmetry: Int[np.ndarray, " n"]
 
 
 class SplitCounts(NamedTuple):
-    """What became of positions: `rows` as read, `tests` taken out, `merged` into equal ones, `shared` with training
-    and so no validation, and how many are left for `training` and `validation`.
+    """Counts of positions: `rows` read, `tests` removed, `merged` into equal ones, `shared` with training
+    and so not used for validation, and how many are left for `training` and `validation`.
     """
 
     rows: int
@@ -178,18 +178,18 @@ def prepare(
     split: str = "game",
     seed: int = 0,
 ) -> tuple[LabeledPositions, SplitCounts]:
-    """The rows to learn from: tests taken out, split into training and validation, equal positions and images merged.
+    """The rows to learn from: tests removed, split into training and validation, equal positions and images merged.
 
-    A merged row has the weighted means of values and policies and the sums of weights. A position of validation is
-    never one of training, nor an image of one.
+    A merged row has the weighted means of values and policies and the sums of weights. A validation position is
+    never a training position, nor a mirror image of one.
 
     Args:
         game: the game.
-        rows: as they were made.
+        rows: the data as made.
         tests: `(positions, mask)` that must not be learned, nor their images; None for none.
         validation: the share of games (or positions) that is kept for validation.
-        split: by `game`, where positions that occur in training, too, are left out of validation; or by `position`,
-            where a game's positions may be on both sides.
+        split: by `game`; then validation leaves out positions that also occur in training. Or by `position`;
+            then a game's positions may be on both sides.
         seed: of the split.
 
     Raises `ValueError` for an unknown split, a share outside 0..1, and if nothing is left on one side.
@@ -240,7 +240,7 @@ def check_split(training: int, held: int, share: float, games: int) -> None:
 def _merge(
     game: Game, rows: LabeledPositions, kind: Int[np.ndarray, " n"], symmetry: Int[np.ndarray, " n"]
 ) -> LabeledPositions:
-    """One row of each kind, the first one, in the order of their first rows."""
+    """One merged row for each kind, in the order of their first rows."""
     kinds, first, kind = np.unique(kind, return_index=True, return_inverse=True)
     to_canonical = np.stack([one.actions for one in game.symmetries])
 
@@ -266,7 +266,7 @@ def _merge(
 def _smallest(
     game: Game, observed: np.ndarray, mask: Bool[np.ndarray, "n actions"]
 ) -> tuple[UInt8[np.ndarray, "n bytes"], Int[np.ndarray, " n"]]:
-    """The image of each position that comes first in the order of bytes, and the number of its symmetry."""
+    """Of each position's images the first in the order of bytes, and the number of its symmetry."""
     best, which = None, np.zeros(len(observed), np.int64)
     for number, symmetry in enumerate(game.symmetries):
         image = np.concatenate(

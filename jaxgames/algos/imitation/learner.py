@@ -1,6 +1,6 @@
-"""The learner: an update is one optimizer step on the next minibatch; a measurement runs over all positions kept.
+"""The learner: an update is one optimizer step on the next minibatch; a measurement runs over all kept positions.
 
-And what a training saves of it.
+Also what a training saves.
 """
 
 import dataclasses
@@ -30,7 +30,7 @@ ERRORS = {"squared": jnp.square, "absolute": jnp.abs}
 def weighted_sums(
     network: ImitationNetwork, params: Any, rows: LabeledPositions, symmetry: Int32[Array, " n"] | None
 ) -> dict[str, Float32[Array, ""]]:
-    """Sums over rows, by name, and the sums of weights they are to be divided by.
+    """Sums over rows, by name, and the sums of weights by which to divide them.
 
     `policy`: the policy loss; `predicted`: where the policy's best action is the most likely target; `value`: the value
     loss; `value_squared`, `value_absolute`: errors of the value in the range it learns; `policies`, `values`: weights.
@@ -96,7 +96,7 @@ CHUNK = 4096
 
 
 class ImitationState(NamedTuple):
-    """All that a training carries on. `training` are the rows to learn from, in the order in which they are learned;
+    """The state of a training. `training` are the rows to learn from, in the order in which they are learned;
     `updates` counts the updates.
     """
 
@@ -107,8 +107,8 @@ class ImitationState(NamedTuple):
 
 
 class ImitationCheckpoint(NamedTuple):
-    """All that a training needs to go on bit by bit, but for the data: weights, optimizer, the updates made, the lowest
-    validation loss so far, how many measurements ago it was.
+    """All that a training needs to continue with the same bits, but the data: weights, optimizer, number of updates, the
+    lowest validation loss so far, how many measurements ago it was.
     """
 
     params: Any
@@ -175,7 +175,7 @@ class ImitationLearner:
         return ImitationState(params, optimizer, state.training, state.updates + 1), metrics
 
     def evaluate(self, params: Any, rows: LabeledPositions) -> dict[str, float]:
-        """Metrics of a network on positions, none of them turned. Raises `ValueError` where there are none."""
+        """Metrics of a network on positions, without symmetries. Raises `ValueError` if there are none."""
         totals: dict[str, float] = {}
         number = len(rows.game)
         if number == 0:
@@ -224,7 +224,7 @@ def load_network(run: Run, game: Game, step: int | None = None) -> tuple[Any, Im
 
 
 def _times_modulo(number: Int32[Array, ""], factor: int, modulus: int) -> Int32[Array, ""]:
-    """`number * factor % modulus` where the product may overflow; both factors below 2^31, the modulus below 2^30."""
+    """`number * factor % modulus` even if the product overflows; both factors below 2^31, the modulus below 2^30."""
     result, place = jnp.int32(0), jnp.int32(factor % modulus)
     for bit in range(31):
         result = jnp.where((number >> bit) & 1 == 1, (result + place) % modulus, result)

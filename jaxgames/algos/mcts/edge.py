@@ -1,4 +1,4 @@
-"""What an edge does: it leads to a position, and discounts what that is worth."""
+"""What an edge does: it leads to a position, and discounts its value."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from jaxgames.ops.pytrees import select
 def play_edge(
     game: Game, before: Any, edge: Int32[Array, " batch"], is_chance: Bool[Array, " batch"]
 ) -> tuple[Any, Bool[Array, " batch"], Bool[Array, " batch"], Float32[Array, " batch"], UInt32[Array, "batch words"]]:
-    """The position that an edge leads to; whether the turn passes and the game ends by it; reward and AMAF key."""
+    """The position that an edge leads to; whether it passes the turn and ends the game; reward and AMAF key."""
     action = jnp.minimum(edge, game.num_actions - 1)
     position, turn_passes, over, reward = jax.vmap(game.play)(before, action)
     amaf_key = jax.vmap(game.amaf_key)(before, action)
@@ -25,7 +25,7 @@ def play_edge(
 
 
 def edge_discount(game: Game, discount: float, is_chance: Bool[Array, " n"]) -> Float32[Array, " n"] | float:
-    """What is left of a point by an edge of each node: a roll of chance is no action, and takes nothing."""
+    """What an edge of each node leaves of a point: a roll of chance is not an action, and takes nothing."""
     if discount == 1 or not game.outcome_probabilities:
         return discount
     return jnp.where(is_chance, jnp.float32(1), jnp.float32(discount))

@@ -1,8 +1,8 @@
 """The best play of each position of a batch, by the value of what it leads to.
 
-The plays of all positions stand in flat lists (`play_lists`). They are evaluated in chunks up to the last entry, so the
+The plays of all positions are in flat lists (`play_lists`). They are evaluated in chunks up to the last entry, so the
 time depends on the number of plays and not on the capacity of the list. Positions whose plays did not fit into the list
-are done in another round: no play is ever left out.
+get another round: no play is ever left out.
 """
 
 from collections.abc import Callable
@@ -22,8 +22,8 @@ from jaxgames.ops.materialize import materialize
 from jaxgames.ops.pytrees import equal, select, take
 
 CHUNK = 1024  # entries evaluated at once: wide enough for the vector units, small enough to stay in the cache
-LEAST_CHUNK, OF_EACH = 128, 32  # fewer entries where positions are few: those beyond the last one are wasted
-FEW = 8  # so few positions are first looked up in short lists, and in long ones only if they do not fit
+LEAST_CHUNK, OF_EACH = 128, 32  # fewer entries if positions are few: those beyond the last one are wasted
+FEW = 8  # this few positions first get short lists, and long ones only if their plays do not fit
 SHORT_PAIRS, SHORT_REPEATS = 64, (16, 48, 96, 128)  # entries for each of them
 
 Picked = TypeVar("Picked", bound=tuple)
@@ -45,7 +45,7 @@ class BestPlay(NamedTuple):
 
 
 def best_plays(positions: Position, score: Score) -> BestPlay:
-    """The play with the highest score, for each of a batch of positions with dice; of equals the first in list order.
+    """The play with the highest score, for each of a batch of positions with dice; among equals the first in the list.
 
     NaN counts as minus infinity, so that a legal play is found even if all scores are NaN.
     """
@@ -86,7 +86,7 @@ def _best_of_list(plays: Plays, moves: int, score: Score) -> tuple[BestPlay, Boo
 
 def _best_of_few(plays: Plays, moves: int, score: Score) -> tuple[BestPlay, Bool[Array, " batch"]]:
     """As `_best_of_list` in fewer, smaller steps: the entries of each position are compared without any scatter."""
-    # All positions look at each chunk; entries of others count as minus infinity.
+    # Every position looks at each chunk; entries of other positions count as minus infinity.
     capacity, batch = len(plays.game), len(plays.complete)
     chunk, total = min(OF_EACH * batch, capacity), jnp.minimum(plays.first[-1], capacity)
     numbers, place = jnp.arange(batch, dtype=jnp.int32)[:, None], jnp.arange(chunk, dtype=jnp.int32)
@@ -120,7 +120,7 @@ def random_plays(positions: Position, bits: UInt32[Array, " batch"]) -> UInt32[A
 
 
 def top_plays(positions: Position, score: Score, count: int) -> TopTurns:
-    """The `count` best plays of each position: one after the other, each the best of those not yet chosen.
+    """The `count` best plays of each position: repeatedly the best of those not yet chosen.
 
     NaN and minus infinity count as the lowest number, above the minus infinity of those that were chosen.
     """
@@ -200,7 +200,7 @@ def _pick_in_rounds(
             def skip():
                 return start, jnp.zeros(batch, bool), jnp.ones(batch, bool)
 
-            # A search that goes through the rolls one by one has only one kind at a time: half of the work is saved.
+            # A search that goes through the rolls one by one has only one kind at a time, which saves half of the work.
             found.append(lax.cond(jnp.any(wanted & of_kind), look, skip))
 
         # A position is done if its plays were all in the list; the others wait for the next round.

@@ -60,8 +60,8 @@ _SWAPPED = np.concatenate([np.arange(96, 192), np.arange(96), [193, 192, 195, 19
 class Extra:
     """The 212 inputs of the "Extra" network: Tesauro's 198, two race flags and the longest block of both sides.
 
-    Race flags: 1, 0 while the players can still hit each other, 0, 1 in a race. Longest block, six units a side, the
-    player about to roll first: unit k says that k adjacent points or more are held by two or more checkers.
+    Race flags: 1, 0 while the players can still hit each other, 0, 1 in a race. Longest block, six units for each side,
+    the player about to roll first: unit k says that at least k adjacent points hold two or more checkers each.
     """
 
     size: int = 212
@@ -126,10 +126,10 @@ class FirstLayer(NamedTuple):
     """The value of a network on Tesauro's inputs. Its first layer is linear in them, so a play can update its sums.
 
     `tail` maps the sums `encoding(positions) @ kernel + bias`, float32[n, hidden], to the expected points,
-    float32[n], of the player about to roll. Called like any other value it computes the sums anew. Where `swapped`, the
-    network sees the names of the two players exchanged. `strategic` are the weights of the inputs of `strategic`, if it
-    sees them too: those are counted anew for every position. If there are several `classes`, each has a network: their
-    hidden units stand side by side, and `tail(sums, number)` is the rest of the network of class `number`.
+    float32[n], of the player about to roll. Called like any other value it recomputes the sums. If `swapped`, the
+    network sees the two players exchanged. `strategic` are the weights of the inputs of `strategic`, if it
+    sees them too: those inputs are recomputed for every position. If there are several `classes`, each has a network:
+    their hidden units are side by side, and `tail(sums, number)` is the rest of the network of class `number`.
     """
 
     encoding: Tesauro
@@ -153,7 +153,7 @@ class FirstLayer(NamedTuple):
     def points(
         self, sums: Float32[Array, "n hidden"], positions: Position, kind: Int32[Array, " n"] | None
     ) -> Float32[Array, " n"]:
-        """Expected points, from the sums of each position's class as far as they come from Tesauro's inputs."""
+        """Expected points, from the part of each position's sums that comes from Tesauro's inputs."""
         if self.strategic is None:
             return self.tail(sums)
         inputs = strategic.features(positions)
@@ -181,7 +181,7 @@ class FirstLayer(NamedTuple):
         return number if kind is None else number * self.classes + kind
 
     def sums(self, positions: Position) -> Float32[Array, "n classes*hidden"]:
-        """The first layer before its activation, as far as it sees Tesauro's inputs, for every class."""
+        """The part of the first layer's sums that comes from Tesauro's inputs, before activation, for every class."""
         inputs = self.encoding(positions)
         if self.swapped is not None:
             inputs = jnp.where(self.swapped, self.encoding.swap(inputs), inputs)
@@ -270,7 +270,7 @@ def changes(
 def score_first_layer(positions: Position, value: FirstLayer) -> Score:
     """A score that updates the first layer's sums by the rows that change, instead of multiplying 198 inputs.
 
-    Exact but for rounding: the sums are linear in the inputs, and a move changes at most five of them.
+    Exact up to rounding: the sums are linear in the inputs, and a move changes at most five of them.
     """
     base = value.rows(value.sums(Position(positions.opponent, positions.own, positions.dice)))
     # For few positions the table of all changes would cost more than it saves: their inputs are looked up one by one.

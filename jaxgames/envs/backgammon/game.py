@@ -175,13 +175,13 @@ class Backgammon(Game[Position]):
     def best_turn(self, positions: Position, value: Value) -> tuple[Outcome[Position], Float32[Array, " batch"]]:
         """The best play of the whole roll, over all distinct plays; a `FirstLayer` is updated play by play.
 
-        The positions have dice: where a roll is awaited `chance` comes first, as it does before the next two.
+        The positions must have dice: call `chance` first if they await a roll. The next two methods need this, too.
         """
         kind = value.class_of(positions) if isinstance(value, FirstLayer) else None
         if kind is None or len(kind) <= FEW:
             best = best_plays(positions, _score(positions, value))
         else:
-            # Plays are valued chunk by chunk, by each network that any of a chunk needs: so classes stand together.
+            # A chunk is valued by every network that any of its plays needs: so positions are sorted by class.
             order = jnp.argsort(kind)
             ordered = take(positions, order)
             best = take(best_plays(ordered, _score(ordered, value)), jnp.argsort(order))
@@ -213,7 +213,7 @@ class Backgammon(Game[Position]):
 
     @override
     def observe_position(self, position: Position, acting: Bool[Array, ""]) -> Int32[Array, "34"]:
-        """Points in the direction of play, own checkers positive; bar and off of both; dice left (0 unless acting)."""
+        """Points in the direction of play, own checkers positive; bar and off of both; dice left (0 if not to act)."""
         own, opponent = board.to_counts(position.own), board.to_counts(position.opponent)
         points = own[:24][::-1] - opponent[:24]
         off = [board.CHECKERS - own.sum(dtype=jnp.int32), opponent.sum(dtype=jnp.int32) - board.CHECKERS]
@@ -327,8 +327,9 @@ def make_position(
 ) -> State:
     """The state where `current_player` is to play `dice`, with these checkers on points 1..24 and the bar.
 
-    Each side has its own numbering, the player to act comes first: 25 counts each, at most 15 checkers; those missing
-    are off. `dice` is the roll, two numbers from 1 to 6. Raises `ValueError` for a position or a roll that cannot be.
+    The player to act comes first, and each side counts points in its own numbering: 25 counts each, at most 15
+    checkers; missing ones are off. `dice` is the roll, two numbers from 1 to 6. Raises `ValueError` for an impossible
+    position or roll.
     """
     mover, opponent, roll = (np.asarray(x) for x in (mover_points, opponent_points, dice))
     for name, side in (("mover_points", mover), ("opponent_points", opponent)):

@@ -22,9 +22,9 @@ _KEY_BITS = 80
 def position_id(mover: Board, opponent: Board) -> str:
     """GNU Backgammon's position id: 14 base64 characters that spell an 80-bit key.
 
-    The key holds, for each place 1..24 and then the bar, as many ones as there are checkers and a zero; first all
-    places of the player *not* on roll, then those of the player on roll, then zeros to the end. Bytes hold their first
-    bit lowest.
+    For each place 1..24 and then the bar, the key has a one for each checker and then a zero; first all
+    places of the player *not* on roll, then those of the player on roll, then zeros to the end. The first bit of a byte
+    is its lowest.
 
     This is what the program does (1.07: after 3-1 played 8/5 6/5 it shows `sGfwATDgc/ABMA`); its manual, "A technical
     description of the Position ID", says that the player on roll comes first. Raises `ValueError` for an impossible
@@ -40,7 +40,7 @@ def position_id(mover: Board, opponent: Board) -> str:
 def parse_position_id(text: str) -> tuple[list[int], list[int]]:
     """The board `(mover, opponent)` of a position id, the mover being the player on roll.
 
-    Raises `ValueError` that points at the character where the id stops being one.
+    Raises `ValueError` that points at the first wrong character.
     """
     for index, character in enumerate(text[:ID_LENGTH]):
         if character not in _ALPHABET:
@@ -181,7 +181,7 @@ _STEP = re.compile(rf"({_PLACE}/{_PLACE}\*?)(?:\[([1-6])\])?", re.IGNORECASE)
 def format_step(source: int, die: int, mover: Board, opponent: Board, dice: Sequence[int] | None = None) -> str:
     """One step: `8/5`, `8/5*` with a hit, `bar/22`, `6/off`.
 
-    Given the `dice` left, a checker that several of them can bear off is written with the die, `2/off[6]`, so that
+    Given the `dice` left, if several of them can bear the checker off, the die is written too, `2/off[6]`, so that
     different steps have different names. Raises `ValueError` if there is no checker to move.
     """
     landing = max(source - die, 0)
@@ -197,7 +197,7 @@ def format_step(source: int, die: int, mover: Board, opponent: Board, dice: Sequ
 def parse_step(text: str, mover: Board, opponent: Board, dice: Sequence[int] | None) -> Step | None:
     """The legal step written by `format_step` (star optional), or None for a legal `pass`.
 
-    Of several dice that bear the same checker off, the smallest is taken unless one is named. Raises `ValueError`.
+    If several dice can bear the checker off, the smallest is taken unless one is named. Raises `ValueError`.
     """
     turn, what = Turn.start(mover, opponent, dice), f"step {text!r}"
     if text.strip().lower() in _PASSES:
@@ -224,8 +224,8 @@ def parse_step(text: str, mover: Board, opponent: Board, dice: Sequence[int] | N
 def format_play(steps: Sequence[Step], mover: Board, opponent: Board) -> str:
     """A whole turn, `steps` in the order played: `8/5 6/5*`, `24/18*/13`, `8/5(2) 6/3(2)`; `pass` without steps.
 
-    Checkers from higher points come first; a checker that moves on is written once, with the points between only where
-    it hits; equal parts are counted. Raises `ValueError` if there is no checker to move.
+    Checkers from higher points come first; a checker that moves on is written once, with points in between only if
+    it hits there; equal parts get a count. Raises `ValueError` if there is no checker to move.
     """
     turn = Turn.start(mover, opponent, [die for _, die in steps])
     for source, die in steps:
@@ -246,7 +246,7 @@ def format_play(steps: Sequence[Step], mover: Board, opponent: Board) -> str:
             if place in hits or place == key[-1]:
                 text += f"/{place_name(place)}{'*' * (place in hits)}"
             hits.discard(place)
-        texts.setdefault(key, text)  # of equal ways the first one hits
+        texts.setdefault(key, text)  # among equal ways the first one hits
         copies[key] = copies.get(key, 0) + 1
     return " ".join(text + f"({copies[key]})" * (copies[key] > 1) for key, text in texts.items()) or "pass"
 

@@ -5,20 +5,20 @@ The plays of all positions go into one flat list, so no position is padded to th
 *Pairs* are the plays of two different dice, a > b. A play moves a checker from s by a, and one from t by b.
 
 - If the moves are independent, (s, t) determines the result, whatever the order. The order matters only for what is
-  legal. So all plays with a first are listed, and those with b first only where s is not legal at once.
+  legal. So all plays that begin with a are listed, and those that begin with b only if s is not legal at once.
 - If one checker makes both moves (a run: t = s - a or s = t - b), the result is "s moves a + b". The two orders differ
   only where one of them hits on the way.
 - If both checkers are borne off, (s, t) and (t, s) give the same result. If s < t is legal then so is the other, since
   a > b: so s < t is left out.
 
 Thus every play is one bit in 54 words of sources: 25 words with a first, 25 with b first, two for runs, and two for
-plays of one die only.
+plays of only one die.
 
 *Repeats* are the plays of equal dice, and of a single die left. Every play can be ordered so that its sources never
 increase, and then no two of them have the same result. They are found as a tree of up to four levels, level by level.
-All plays of a double have the same number of moves: where no node of a game has a move left, its nodes are its plays.
+All plays of a double have the same number of moves: when no node of a game has a move left, its nodes are its plays.
 
-A list has a fixed capacity, but its counts are exact. Games that did not fit are reported, and done in another round.
+A list has a fixed capacity, but its counts are exact. Games that did not fit are reported, and need another round.
 
 For people and tests `list_plays` gives the plays of one state, as NumPy arrays of exact size, and `plays` those of a
 batch, inside `jit`, with the actions that lead there. Both read these lists, as self-play does.
@@ -52,7 +52,7 @@ class Plays(NamedTuple):
 
     `code` packs up to four sources, five bits each from the lowest; 0 means no further move. `first[g]` .. `first[g +
     1]` are the entries of game g. `complete[g]` is false if some of them did not fit; the entries of such a game are
-    to be ignored.
+    must be ignored.
     """
 
     game: Int32[Array, " capacity"]
@@ -136,7 +136,7 @@ def repeats(
 ) -> Plays:
     """The plays of the wanted positions that have one or more dice of one value left (others have none here).
 
-    `rooms` says how many nodes each of the four levels can hold; by default so many that one position always fits.
+    `rooms` says how many nodes each of the four levels can hold; by default one position always fits.
     """
     if rooms is None:
         rooms = [max(most, capacity * (level + 1) // 4) for level, most in enumerate(MOST_REPEATS)]
@@ -214,9 +214,9 @@ MOST_PLAYS = MOST_REPEATS[-1]
 class PlayList(NamedTuple):
     """The distinct plays of one state.
 
-    `mover` and `opponent` are the checkers after each play on points 1..24 and the bar, of the player to act in the
-    state and of the other one, each in the own numbering. `actions` are the numbers to step through, padded with -1;
-    they end with the pass (0) if dice are left that cannot be played.
+    `mover` and `opponent` are the checkers on points 1..24 and the bar after each play, of the player to act in the
+    state and of the other one, each in its own numbering. `actions` are the actions to step through, padded with -1;
+    they end with the pass (0) if some dice cannot be played.
     """
 
     mover: Int32[np.ndarray, "n 25"]
@@ -228,7 +228,7 @@ class BatchPlays(NamedTuple):
     """The distinct plays of a batch of states in one list, in the order of the states.
 
     `first[i]` .. `first[i + 1]` are the entries of state i: at least one, which is the pass where no checker can move.
-    They count only if `complete[i]`: else the list was too short for them. Entries from `first[-1]` on are void. The
+    They are valid only if `complete[i]`: otherwise the list was too short. Entries from `first[-1]` on are void. The
     other fields are as in `PlayList`, with the checkers as words (`board.to_counts` spells them out).
     """
 
@@ -251,8 +251,8 @@ def plays(
 ) -> BatchPlays:
     """Every distinct position that the `wanted` states of a batch (default all) can reach in this turn.
 
-    By default there is room for 32 plays a state, twice the average, and for `MOST_PLAYS` at least, so that the first
-    wanted state is always complete. To get the plays of all states, ask again for the rest::
+    By default there is room for 32 plays for each state, twice the average, and at least for `MOST_PLAYS`, so that the
+    first wanted state is always complete. To get the plays of all states, call it again for the rest::
 
         wanted = ~(states.terminated | states.truncated)
         while wanted.any():
@@ -260,8 +260,8 @@ def plays(
             ...  # use the states that are wanted & found.complete
             wanted &= ~found.complete
 
-    Games that have ended and those that await a roll have no plays; positions that are given without a state have
-    dice. Raises `ValueError` if `capacity` is below `MOST_PLAYS`, and for any batch shape but [n], n above 0.
+    Games that have ended or await a roll have no plays; positions that are passed without a state must have
+    dice. Raises `ValueError` if `capacity` is below `MOST_PLAYS`, and unless the batch has shape [n], n above 0.
     """
     positions = states if isinstance(states, Position) else of_backgammon(states)._position
     if positions.dice.ndim != 1:
@@ -334,8 +334,8 @@ def _spelled(position: Position) -> tuple[Array, Array, Array, Array]:
 def list_plays(state: State) -> PlayList:
     """Every distinct position that `state` can lead to in the rest of this turn, and the actions that lead there.
 
-    There is nothing to list (n = 0) where no checker can move, and in an ended game. Raises `ValueError` for a batch,
-    and where a roll is awaited.
+    The list is empty (n = 0) if no checker can move or the game has ended. Raises `ValueError` for a batch,
+    and if the position awaits a roll.
     """
     if of_backgammon(state).terminated.ndim:
         raise ValueError(f"one state is needed here, not {checks.batch_of(state.terminated.shape)}; for a batch: plays")

@@ -1,10 +1,10 @@
 """What strong players count on the board, besides the checkers themselves: 63 numbers for a network.
 
-The ideas are those of the published programs, each formula is our own: H. J. Berliner, *Experiences in evaluation with
+The ideas come from published programs, the formulas are our own: H. J. Berliner, *Experiences in evaluation with
 BKG* (1977) and *Computer backgammon* (1980); G. Tesauro, *Neurogammon* (1990), *Practical issues in temporal difference
 learning* (1992), *Temporal difference learning and TD-Gammon* (1995), *Programming backgammon using self-teaching
 neural nets* (2002); and the list of inputs in the manual of GNU Backgammon. Each is a few operations on the board's
-words, but for one table. `SIDE` tells what each number is.
+words, except for one table. `SIDE` describes each number.
 """
 
 import functools
@@ -67,10 +67,10 @@ _ROLLS = tuple((high, low) for high in range(1, 7) for low in range(1, high + 1)
 
 @functools.cache
 def escapes() -> Int32[np.ndarray, " 4096"]:
-    """Of the 36 rolls, those that a checker can play whole, by which of the 12 places ahead are closed.
+    """How many of the 36 rolls a checker can play in full, by which of the 12 places ahead are closed.
 
-    Bit 12 - d of the index says that the place d ahead is closed. A checker plays a roll whole if the place after both
-    dice is open, and one of the two between.
+    Bit 12 - d of the index says that the place d ahead is closed. A checker plays a roll in full if the place after
+    both dice is open, and so is one of the two in between.
     """
     closed = np.arange(4096)[:, None] >> (12 - np.arange(1, 13)) & 1
     free = np.zeros(4096, np.int32)
@@ -157,8 +157,8 @@ def _side(own: Side, opponent: Side) -> Iterator[Float32[Array, "..."]]:
 def _shots(own: Side, opponent: Side) -> tuple[Array, Array, Array]:
     """`hits`, `double_hits` and `loss`, roll by roll on words.
 
-    A checker may go by either die, or by both over an open place; with checkers on the bar, they enter first. Doubles
-    go up to four steps. (That other checkers might have to use a die is left out.)
+    A checker may move by either die, or by both over an open place; checkers on the bar enter first. Doubles
+    go up to four steps. (This ignores that other checkers might have to use a die.)
     """
     taken, barred, blots = board.occupied(own), board.blocked(opponent), board.mirror(board.blots(opponent))
     on_bar = board.count(own, jnp.uint32(board.BAR))
@@ -200,7 +200,7 @@ def _windows(held: Word) -> list[Word]:
 
 
 def _escapes(barred: Word, place: Word) -> Float32[Array, "..."]:
-    """The share of rolls that a checker on a place from 7 on can play whole."""
+    """The share of rolls that a checker on place 7 or further can play in full."""
     pattern = ((barred << jnp.uint32(7)) >> (place - jnp.uint32(5))) & jnp.uint32(4095)
     table = jnp.asarray(escapes().astype(np.float32) / 36)
     return table.at[pattern.astype(jnp.int32)].get(mode="promise_in_bounds")

@@ -1,4 +1,4 @@
-"""A turn under way, one position in plain Python: what notation needs to know of the rules.
+"""A turn in progress, for one position in plain Python: the part of the rules that notation needs.
 
 The rules for batches are in `game` and `play_lists`. A step is one checker moved by one die: `(source, die)`, where the
 source is 1..24, or 25 for the bar.
@@ -14,7 +14,7 @@ BAR = 25
 
 
 class Obligation(NamedTuple):
-    """What a turn must achieve: how many dice it plays and, where only one of two can be played, which (else 0)."""
+    """What a turn must achieve: how many dice it plays and, if only one of two can be played, which one (else 0)."""
 
     number: int
     die: int
@@ -45,7 +45,7 @@ class Turn(NamedTuple):
         return max((point for point in range(1, BAR + 1) if self.mover[point - 1]), default=0)
 
     def sources(self, die: int) -> list[int]:
-        """Where a checker can start with this die; what the rest of the turn asks for is not looked at."""
+        """Where a checker can start with this die, without regard to the rest of the turn."""
         rearmost = self.rearmost()
         found = []
         for source in [BAR] if rearmost == BAR else range(1, rearmost + 1):
@@ -82,7 +82,7 @@ class Turn(NamedTuple):
                 yield self.step(source, die)
 
     def whole_turns(self) -> list["Turn"]:
-        """Every legal way to end the turn, one to each board that it leads to; the turn itself if nothing moves."""
+        """The legal ways to end the turn, one for each resulting board; the turn itself if nothing moves."""
         level, after = [self], [self]
         while after:
             level = after
@@ -110,7 +110,7 @@ class Turn(NamedTuple):
         return Obligation(number, next(self.next_turns()).steps[-1][1] if single else 0)
 
     def completes(self, best: Obligation) -> bool:
-        """Whether the turn, begun with nothing, can still be carried on to what it must achieve."""
+        """Whether the turn can still achieve what it had to at its beginning."""
         if best.die and self.steps and self.steps[0][1] != best.die:
             return False
         return len(self.steps) + self.most() == best.number

@@ -67,14 +67,14 @@ class Position(NamedTuple):
 
 
 class LegalMoves(NamedTuple):
-    """The pieces that may move in each direction of Black's: by jumps where there is any, else by steps."""
+    """The pieces that may move in each direction of Black's: by jumps if there are any, otherwise by steps."""
 
     sources: tuple[Word, Word, Word, Word]
     jumps: Bool[Array, "..."]
 
 
 def turn_board(word: Word, turned: Bool[Array, "..."]) -> Word:
-    """The same squares on the board turned by 180 degrees, where it is `turned`: the bits in reverse, then rotated."""
+    """The squares on the board turned by 180 degrees if `turned`: the bits are reversed, then rotated."""
     back = word
     for width, low in ((1, 0x55555555), (2, 0x33333333), (4, 0x0F0F0F0F), (8, 0x00FF00FF)):
         back = ((back >> width) & low) | ((back & low) << width)

@@ -17,7 +17,7 @@ from jaxgames.ops.materialize import materialize
 
 
 class Signed:
-    """What encodings have in common in which the other's pieces are written as the player's own, but for the sign."""
+    """The base of encodings that differ between own pieces and the opponent's only by the sign."""
 
     inputs_first: Callable[[Position], Float32[Array, "size *batch"]]
 
@@ -58,7 +58,7 @@ class Pieces(Signed):
 class Board64(Signed):
     """The 8 x 8 board, one number for each square: own man 1, own king `king`, the other's negative, else 0.
 
-    Row by row from the side of the player to act, as in the observation; on every other square nothing ever stands.
+    Row by row from the side of the player to act, as in the observation; every other square is always empty.
     """
 
     king: float = 2.0
@@ -80,8 +80,8 @@ class Board64(Signed):
 class OneSquare(Signed):
     """32 inputs that all show the same one square: own piece 1, the other's -1, empty 0.
 
-    A published program had this defect, and its networks evolved nonetheless: they give one of only three answers to
-    any position, so they are fixed preferences for squares. `square` is numbered as in actions, from the side of the
+    A published program had this defect, and its networks evolved nonetheless: a network sees only three different
+    inputs, so it is a list of fixed preferences for squares. `square` is numbered as in actions, from the side of the
     player to act; the program's loop never advances its index, so it reads the first one.
     """
 
@@ -109,11 +109,11 @@ _BITS = [np.uint32(1 << int(place)) for place in board.PLACE]
 
 @dataclasses.dataclass(frozen=True)
 class SquaresHead(ActionHead):
-    """32 outputs for the square that a piece leaves, and 32 for the square that it comes to.
+    """32 outputs for the square that a piece leaves, and 32 for the square that it goes to.
 
     Squares are numbered as in actions, row by row from the side of the player to act. With `strict` the highest of the
     first 32 outputs and the highest of the last 32 name the move, which may be illegal. Otherwise the legal move with
-    the highest sum of its two outputs is played. A move is one action, a step or one jump: where the piece goes on
+    the highest sum of its two outputs is played. A move is one action, a step or one jump: if the piece goes on
     jumping the network is asked again.
     """
 
@@ -143,12 +143,12 @@ class SquaresHead(ActionHead):
 
 @dataclasses.dataclass(frozen=True)
 class TargetHead(ActionHead):
-    """32 outputs for the square that a piece comes to, and 32 for the piece that goes there: first one, then the other.
+    """32 outputs for the square that a piece goes to, and 32 for the piece that goes there: first one, then the other.
 
-    The highest of the first 32 outputs names the square, with `strict` of all squares, and the move is illegal if no
-    piece may go there; otherwise of those where a legal move ends. Of the pieces that may go there the one with the
-    highest of the last 32 outputs does. Of equal outputs the square of the lowest number counts. Squares and jumps are
-    those of `SquaresHead`. Source: Adamczyk, Brinkmann and Ward, Checkers-Simulation, 2018, section 4.2.
+    The highest of the first 32 outputs names the square: with `strict` among all squares, and the move is illegal if no
+    piece may go there; otherwise among those where a legal move ends. Of the pieces that may go there, the one with the
+    highest of the last 32 outputs moves. Among equal outputs the square with the lowest number wins. Squares and jumps
+    are those of `SquaresHead`. Source: Adamczyk, Brinkmann and Ward, Checkers-Simulation, 2018, section 4.2.
     """
 
     size: int = 2 * SQUARES
@@ -195,7 +195,7 @@ class ActionsHead(ArgmaxHead):
 
 
 def _squares_of(policy: Float32[Array, "n 128"], positions: Position) -> Float32[Array, "n 64"]:
-    """How likely each square is the one that a piece leaves, then how likely each is the one that it comes to."""
+    """The probability of each square as the one that a piece leaves, then as the one that it goes to."""
     jumping = board.moves(positions).jumps
     leaves = policy.reshape(len(policy), SQUARES, 4).sum(axis=2)
     near, far = (policy @ jnp.asarray(_COMES_TO[jump]) for jump in (0, 1))

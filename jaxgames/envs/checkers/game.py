@@ -68,13 +68,13 @@ class Checkers(Game[Position]):
     @property
     @override
     def encodings(self) -> Mapping[str, Any]:
-        """The men on 32 squares and the kings; the 8 x 8 board; one square only, as a published program had it."""
+        """The men on 32 squares and the kings; the 8 x 8 board; only one square, as in a published program."""
         return {"pieces": Pieces(), "board64": Board64(), "one_square": OneSquare()}
 
     @property
     @override
     def heads(self) -> Mapping[str, Any]:
-        """One output for each action; or one for each square to leave and each to come to, added up or in turn."""
+        """One output for each action; or one for each square to leave and each to go to, summed or in turn."""
         return {"highest": ActionsHead(self), "squares": SquaresHead(), "target": TargetHead()}
 
     @property
@@ -155,7 +155,7 @@ class Checkers(Game[Position]):
 
     @override
     def play(self, position: Position, action: Int32[Array, ""]) -> Outcome[Position]:
-        """A step, or one jump: +1 if the other player is left without a move, but by no move that makes a draw."""
+        """A step, or one jump: +1 if it leaves the other player without a move, unless it makes a draw."""
         # The piece goes one square on or, where an opponent's piece stands, two.
         own, opponent, kings, white = position.own, position.opponent, position.kings, board.white(position)
         piece, direction = _piece(position, action)

@@ -1,10 +1,10 @@
 """Whole games of English draughts in PDN, the Portable Draughts Notation, read and written.
 
-After the PDN 3.0 draft (https://pdn.fmjd.org, game type 21, whose Black begins) and its reading grammar. Comments,
-variations, NAGs and marks such as `!` are skipped, moves are checked against the rules. Plain Python.
+It follows the PDN 3.0 draft (https://pdn.fmjd.org, game type 21, in which Black begins) and its reading grammar.
+Comments, variations, NAGs and marks such as `!` are skipped; moves are checked against the rules. Plain Python.
 
-Results are kept as they stand: the draft lists `1-0`, `0-1`, `1/2-1/2`, `0-0` and `*`, but does not say whether the
-first number is White's or belongs to Black, who begins.
+Results are kept as written: the draft lists `1-0`, `0-1`, `1/2-1/2`, `0-0` and `*`, but does not say whether the
+first number belongs to White or to Black, who begins.
 """
 
 import re
@@ -57,14 +57,14 @@ class PDNGame:
 def read_games(text: str) -> list[PDNGame]:
     """All games of a PDN text, in their order; `[]` if it holds none.
 
-    The result in the moves counts if it is not `*`, else that of the tag. Raises `ValueError` that points at the line
-    and the column of what is wrong: an illegal move, another kind of draughts, a text that ends within a game.
+    The result after the moves counts unless it is `*`; then that of the tag counts. Raises `ValueError` with the line
+    and column of the error: an illegal move, another kind of draughts, a text that ends within a game.
     """
     return [game for _, game in games_of(text.removeprefix("\ufeff"))]
 
 
 def games_of(text: str) -> Iterator[tuple[int, PDNGame]]:
-    """As `read_games`, one after another, each with the place in the text where it begins."""
+    """As `read_games`, but yields the games one by one, each with the place in the text where it begins."""
     reader = _GameReader(text)
     variations: list[int] = []  # where those not closed yet begin
     for token in _tokens(text):
@@ -94,7 +94,7 @@ def games_of(text: str) -> Iterator[tuple[int, PDNGame]]:
 def write_game(game: PDNGame) -> str:
     """The game as PDN that `read_games` reads back equal; lines of moves have at most 80 characters.
 
-    Files of several games are such texts joined by line breaks. Raises `ValueError` for an illegal move, an unknown
+    For a file of several games join such texts by line breaks. Raises `ValueError` for an illegal move, an unknown
     result, and tags that could not be read back.
     """
     if game.result not in RESULTS:
@@ -154,7 +154,7 @@ _NOT_READ = {
     "[": 'this is no tag; write it in one line, as [Event "name"]',
     "]": "no tag is open that ']' could close",
 }
-"""Why no token begins with these characters; with any other one does."""
+"""Why no token begins with these characters; any other character begins one."""
 
 
 class _GameReader:

@@ -18,7 +18,7 @@ DIRECTIONS = ((1, -1), (1, 1), (-1, -1), (-1, 1))
 
 
 class Board(NamedTuple):
-    """A position: what stands on squares 1..32, who is to move, and what of the past matters.
+    """A position: the pieces on squares 1..32, who is to move, and the part of the past that matters.
 
     `squares[i]` is about square i + 1: 0 empty, 1 and 2 a black man and king, -1 and -2 a white man and king. `jumper`
     is the square of the piece that must go on jumping, 0 if a new move begins. `quiet` counts the single moves since
@@ -95,7 +95,7 @@ def king_row(white: bool) -> range:
 
 
 def step_directions(board: Board, square: int) -> list[int]:
-    """The directions in which the mover's piece on `square` can step, captures elsewhere disregarded."""
+    """The directions in which the mover's piece on `square` can step, ignoring captures elsewhere."""
     white, squares = board.white_to_move, board.squares
     found = []
     for direction in range(4 if abs(squares[square - 1]) == 2 else 2):
@@ -233,9 +233,9 @@ def move_to_string(board: Board, actions: Sequence[int]) -> str:
 def move_to_actions(board: Board, text: str) -> list[int]:
     """The actions of the legal whole move that `text` describes.
 
-    Reads every square (`22x15x8`), or first and last and none or some between (`22x8`) where that describes a single
-    move, or several that capture the same pieces; `-` for `x`; and ignores marks such as `!` and `?` after it. Raises
-    `ValueError` that says what is wrong.
+    Reads all squares (`22x15x8`), or the first, the last and any in between (`22x8`) if this describes a single
+    move, or several that capture the same pieces. Accepts `-` for `x`, and ignores marks such as `!` and `?` at the
+    end. Raises `ValueError` that says what is wrong.
     """
     what = f"move {text!r}"
     squares, jump = read_squares(text, what)
@@ -324,7 +324,7 @@ def _moves_from(board: Board, actions: Sequence[int], begun: Move) -> Iterator[M
 
 
 def _described(squares: tuple[int, ...], named: tuple[int, ...]) -> bool:
-    """Whether the way has these ends and passes the squares named between, in their order."""
+    """Whether the way begins and ends at these squares and passes those in between, in their order."""
     if squares[0] != named[0] or squares[-1] != named[-1]:
         return False
     between = iter(squares[1:-1])

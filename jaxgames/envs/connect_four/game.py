@@ -102,8 +102,8 @@ class ConnectFour(Game[Position]):
 
     @override
     def moves(self, position: Position) -> tuple[UInt32[Array, ""], ...]:
-        """The columns that are not full, from the middle outwards: those that win, those that the other one would win
-        by, and the rest.
+        """The columns that are not full, from the middle outwards: first those that win, then those by which the
+        opponent would win, then the rest.
         """
         landings = self._landings(position)
         steps = (1, self.rows, self.rows + 1, self.rows + 2)
@@ -151,7 +151,7 @@ class ConnectFour(Game[Position]):
 
     @override
     def unparse(self, position: Position) -> str:
-        """Moves that lead there, not always those that were played; always the same ones for a position."""
+        """Moves that lead to the position, not always those that were played, but always the same ones."""
         return notation.unparse(to_plain(position, self.rows, self.cols), self.connect)
 
     @override
@@ -217,7 +217,7 @@ class ConnectFour(Game[Position]):
         return tuple(word & ~stone & square for word, stone, square in zip(above, taken, inside, strict=True))
 
     def _stone(self, position: Position, action: Int32[Array, "..."]) -> Words:
-        """The square where a stone in this column comes to rest; none if it is full, or no column of the board."""
+        """The square where a stone in this column lands; none if the column is full or does not exist."""
         height = self.rows + 1
         column = board.run(height, action.astype(jnp.uint32) * height, self._words)
         return board.both(self._landings(position), column)

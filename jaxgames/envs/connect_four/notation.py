@@ -13,7 +13,7 @@ COLUMNS = "123456789a"
 STONES = ".XO"
 
 MOST_STEPS = 20_000
-"""Steps of the search for moves that lead to a board; where it does not go back, as nearly always, one a stone."""
+"""Most steps of the search for moves that lead to a board; it nearly always needs only one for each stone."""
 
 _DIRECTIONS = ((0, 1), (1, 0), (1, 1), (1, -1))
 
@@ -83,9 +83,9 @@ def winning_cells(board: np.ndarray, connect: int) -> list[tuple[int, int]]:
 
 
 def check_board(board: np.ndarray) -> np.ndarray:
-    """The board itself. Raises `ValueError` if stones float, or if their numbers do not fit turns.
+    """The board itself. Raises `ValueError` if stones float, or if their numbers do not fit alternating turns.
 
-    Whether an order of moves leads to the board is not looked at; `unparse` does that.
+    Whether an order of moves leads to the board is not checked; `unparse` does that.
     """
     if board.ndim != 2 or not board.size or board.shape[1] > len(COLUMNS):
         raise ValueError(f"the board has shape {board.shape}; expected rows and 1 to {len(COLUMNS)} columns")
@@ -117,7 +117,7 @@ def _lines_through(board: np.ndarray, row: int, column: int, connect: int) -> se
 
 
 def _orders_to_win(board: np.ndarray, columns: list[str], connect: int, steps: Iterator[int]) -> Iterator[list[int]]:
-    """Orders for a won board: its last stone completed every line, so that nothing is won without it."""
+    """Orders for a won board: its last stone completed every line, so without it nobody has won."""
     last = "XO"[(int(np.count_nonzero(board)) + 1) % 2]
     for column, stones in enumerate(columns):
         if stones.endswith(last):
@@ -133,11 +133,11 @@ def _alternating_order(columns: list[str], steps: Iterator[int]) -> list[int] | 
     """An order of columns that takes their stones from the bottom up by turns X, O, X, ...; None if there is none.
 
     A depth-first search, which takes one of `steps` for each stone that it tries: whether words can be shuffled to
-    XOXO... is NP-hard (Amarilli and Paperman, "Topological sorting with regular constraints", ICALP 2018), so that some
-    boards take all of them. Raises `ValueError` then. Only the stacks that are left matter, not their columns, so
-    stacks that led nowhere are remembered. The search seldom goes back, since it orders its choices: first a stone with
-    one of the other colour on it, which keeps both players able to move; among these the one with most equal neighbours
-    above it, then the highest stack, since these need most moves elsewhere in between.
+    XOXO... is NP-hard (Amarilli and Paperman, "Topological sorting with regular constraints", ICALP 2018), so some
+    boards use up all steps. Then it raises `ValueError`. Only the remaining stacks matter, not their columns, so
+    stacks that led nowhere are remembered. The search seldom backtracks, since it orders its choices: first a stone
+    with one of the other colour on it, so that both players can go on; among these the one with most stones of its own
+    colour in a row above it, then the highest stack, since these need most moves elsewhere in between.
     """
     left = list(columns)
     order: list[int] = []

@@ -1,4 +1,4 @@
-"""What every game has to keep to, checked by playing it: `check_game`, for our games and for those of others."""
+"""`check_game` plays a game, ours or anybody's, and checks the contracts that every game must keep."""
 
 import dataclasses
 from collections.abc import Callable
@@ -34,12 +34,12 @@ class ConformanceReport(NamedTuple):
 
 
 def check_game(game: Game, num_games: int = 64, seed: int = 0, max_actions: int = 2000) -> ConformanceReport:
-    """Check that `game` keeps the contracts that rollouts, learners, searches and players build on.
+    """Check that `game` keeps the contracts on which rollouts, learners, searches and players rely.
 
     Plays `num_games` random games at once (at least 4), each for at most `max_actions` actions, and checks at every
     step legal and illegal actions, rewards, chance and the end; on positions from these games, any batch rank, random
     draws, whole turns and, if the game has them, symmetries, notation and drawings. Raises `ConformanceError` naming
-    the contract that is broken, and `ValueError` for fewer games; else says what was played.
+    the contract that is broken, and `ValueError` for fewer games; otherwise returns what was played.
     """
     a_game(game)
     seed = checks.whole("seed", seed, 0)
@@ -211,7 +211,7 @@ def _check_texts(game: Game, sample: State) -> None:
 
 
 def _check_ends(game: Game, last: State) -> None:
-    """The last positions of games that were played to their end are over too when they are read, if they can be."""
+    """Final positions of games must also be over when they are read from their notation, if they can be read."""
     last = take(jax.device_get(last), np.flatnonzero(last.terminated)[:16])
     for index in range(len(last.terminated)):
         state = take(last, index)
@@ -294,7 +294,7 @@ def _same(one: Any, other: Any) -> Bool[Array, ""]:
 def _check_play(
     game: Game, states: State, key: Key[Array, ""], seed: int, max_actions: int
 ) -> tuple[State, State, ConformanceReport]:
-    """Whole games. Gives one state of each that had not ended, drawn uniformly from its length, and its last one."""
+    """Plays whole games. Gives one unfinished state of each, drawn uniformly from the game, and its last one."""
 
     def play(carry):
         states, _, sample, key, first, where, number, actions = carry
@@ -343,9 +343,9 @@ def _check_draws(game: Game, sample: State, key: Key[Array, ""]) -> None:
 
 
 def _check_symmetries(game: Game, key: Key[Array, ""]) -> None:
-    """Every symmetry is a pair of index maps, and random play that it turns stays what it makes of the original.
+    """Every symmetry is a pair of index maps, and turned random play must show the turned boards of the original play.
 
-    Only from openings that it leaves as they are, as no position can be turned but by playing.
+    Only from openings that the symmetry leaves unchanged: other positions cannot be turned, only played to.
     """
     symmetries, inputs = game.symmetries, int(np.prod(game.observation_shape))
     for symmetry in symmetries:

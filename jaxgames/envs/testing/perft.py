@@ -1,8 +1,8 @@
-"""Perft: how many games of so many turns there are from a position. It certifies the rules of a game.
+"""Perft: the number of games of a given length, in turns, from a position. It certifies the rules of a game.
 
 The name is that of chess programmers ("performance test", Robert Hyatt's Crafty). Turns are counted, not actions: a
-multiple jump is one turn. A game that ends earlier counts up to its last turn and no further. What truncates a game
-(`step_limit`) is no rule, and is left aside.
+multiple jump is one turn. A game that ends earlier counts up to its last turn and no further. A limit that truncates
+games (`step_limit`) is not a rule, and is ignored.
 """
 
 import re
@@ -21,7 +21,7 @@ from jaxgames.ops import checks
 from jaxgames.ops.pytrees import add_batch_axis, as_bytes, concatenate, num_rows, take, unique_rows
 
 MOST_DEPTH = 10_000
-"""No game is followed further; counts of 64 bits end long before."""
+"""The greatest depth; counts overflow 64 bits long before."""
 Report = Callable[[Sequence[int]], None]
 
 
@@ -38,9 +38,9 @@ def perft(
 
     Every way to jump counts, as in OEIS A133046; with `distinct`, ways that lead to the same position are one turn, as
     in other published counts (in draughts: the same piece captures the same pieces and ends on the same square).
-    `report` is given the counts so far, now and then. At most `size` positions are expanded at once, those next to the
-    end first, so that memory does not grow with the count. Raises `ValueError` for a game with chance or a depth below
-    0, and `TypeError` or `ValueError` for arguments of another kind.
+    `report` is called with the counts so far, now and then. At most `size` positions are expanded at once, those
+    nearest to the end first, so that memory does not grow with the count. Raises `ValueError` for a game with chance or
+    a depth below 0, and `TypeError` or `ValueError` for arguments of another kind.
     """
     game, depth, start, size = _checked(game, depth, state, size)
     counts = [0] * (depth + 1)
@@ -79,7 +79,7 @@ def divide(
 ) -> dict[str, int]:
     """`perft` to this depth by the first turn: its actions' names, and how many games begin with it.
 
-    `report` is given the counts within each first turn. Raises `ValueError` as `perft`, and for a depth below 1.
+    `report` is called with the counts within each first turn. Raises `ValueError` as `perft`, and for a depth below 1.
     """
     game, depth, start, size = _checked(game, depth, state, size, least=1)
     found: dict[str, int] = {}
@@ -94,7 +94,7 @@ def divide(
 
 
 class PlyPositions(NamedTuple):
-    """The different positions after so many turns: in how many ways each is reached, and which of them end the game.
+    """The distinct positions of one ply: in how many ways each is reached, and which of them end the game.
 
     `reward` is what the player who moved last has won there.
     """
@@ -109,7 +109,7 @@ def plies(game: Game | str, depth: int, state: State | None = None, *, size: int
     """All positions that are reached in 0, 1, ... `depth` turns, each once a ply; ends early after the last game.
 
     Memory grows with their number. Positions differ by all that the rules need (in draughts also by the moves since the
-    last capture). Raises `ValueError` as `perft`, and `OverflowError` where the ways are more than 2^63.
+    last capture). Raises `ValueError` as `perft`, and `OverflowError` if there are more than 2^63 ways.
     """
     game, depth, start, size = _checked(game, depth, state, size)
     over = np.array([bool(start.terminated)])
@@ -147,7 +147,7 @@ class _Frontier:
             self._plies[ply].append(positions)
 
     def pop(self) -> tuple[int, Any] | None:
-        """A full batch of the last ply that has one, else what the first ply has; None if there is nothing."""
+        """A full batch of the last ply that has one, otherwise all of the first ply; None if there is nothing."""
         numbers = [sum(map(num_rows, parts)) for parts in self._plies]
         filled = [ply for ply, number in enumerate(numbers) if number >= self._size]
         begun = [ply for ply, number in enumerate(numbers) if number]

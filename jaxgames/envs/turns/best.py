@@ -17,7 +17,7 @@ USUAL = 4  # legal actions of a position for which `best_of_legal` has room in o
 class TopTurns(NamedTuple):
     """What the best turns lead to and what each is worth to the player to act, all of shape [count, batch], best first.
 
-    There are fewer rows where a game has fewer actions, each of which is a turn. A position may have fewer turns than
+    There are fewer rows if the game has fewer actions, each of which is a turn. A position may have fewer turns than
     rows: only those that `exist` count.
     """
 
@@ -38,16 +38,16 @@ def best_of_all(rules: Rules, positions: Position, value: Value) -> tuple[Outcom
 def best_of_legal(
     rules: Rules, positions: Position, value: Value
 ) -> tuple[Outcome[Position], Float32[Array, " batch"]]:
-    """As `Game.best_turn`, where few of many actions are legal: only those are tried, however many they are.
+    """As `Game.best_turn`, for games where few of many actions are legal: only these are tried, however many they are.
 
-    The legal actions of all positions stand in one list. It is worked off in passes of a fixed size, as many as it
+    The legal actions of all positions are in one list, which is processed in as many passes of a fixed size as it
     takes.
     """
     legal = jax.vmap(rules.legal)(positions)
     batch, actions = legal.shape
     total = jnp.sum(legal, dtype=jnp.int32)
     size = min(USUAL, actions) * batch
-    # Room for a whole pass after the last entry. What stands there repeats the last action of the last position.
+    # Room for a whole pass after the last entry, filled with copies of the last action of the last position.
     (entries,) = jnp.nonzero(legal.reshape(-1), size=legal.size + size, fill_value=legal.size - 1)
     entries = entries.astype(jnp.int32)
 

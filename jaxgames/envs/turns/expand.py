@@ -1,7 +1,7 @@
 """All turns of many positions at once: the children of a batch as a flat list, in pages of a fixed size.
 
-A turn is one action, or several where the same player goes on, as in a multiple jump. Works for every game without
-chance by its rules alone. Compiled once a game: batches are padded to `SIZE` positions.
+A turn is one action, or several if the same player goes on, as in a multiple jump. Works for every game without
+chance by its rules alone. Compiled once for each game: batches are padded to `SIZE` positions.
 """
 
 import functools
@@ -38,7 +38,7 @@ class Children(NamedTuple):
 
 
 class Turns(NamedTuple):
-    """Whole turns: whose each is (an index), the position after it, and what `Outcome` says."""
+    """Whole turns: the index of each turn's parent, the position after it, and what `Outcome` says."""
 
     parent: Int32[np.ndarray, " n"]
     position: Any
@@ -83,7 +83,7 @@ def turns(game: Game, positions: Any, size: int = SIZE, *, distinct: bool = Fals
         parents_of_longer.append(parent)
     found = concatenate(whole)
     if distinct and len(concatenate(parents_of_longer)):
-        # Only these parents have turns of several actions; single actions lead a position to different ones.
+        # Only these parents have turns of several actions; different single actions lead to different positions.
         compared = np.isin(found.parent, concatenate(parents_of_longer))
         kept = ~compared
         first, _ = unique_rows((found.parent[compared], take(found.position, compared)))
@@ -94,7 +94,7 @@ def turns(game: Game, positions: Any, size: int = SIZE, *, distinct: bool = Fals
 
 @functools.cache
 def single_actions(game: Game) -> bool:
-    """Whether every action ends the turn, as far as the program of `play` shows it: `turn_passes` is a constant."""
+    """Whether every action ends the turn, if the program of `play` shows this: `turn_passes` is a constant."""
     position = jax.eval_shape(game.init_position, jax.random.key(0))
     program = jax.make_jaxpr(lambda *move: game.play(*move).turn_passes)(position, jax.ShapeDtypeStruct((), jnp.int32))
     return is_true(program)

@@ -1,4 +1,4 @@
-"""Simple players of backgammon: no look-ahead and no learning, only a heuristic, of what they count on the board.
+"""Simple players of backgammon: no look-ahead and no learning, only a heuristic that counts things on the board.
 
 A *block* is a point with two or more own checkers. A player compares the boards after its possible plays:
 
@@ -6,16 +6,16 @@ A *block* is a point with two or more own checkers. A player compares the boards
 * `simple:2`: more blocks and pairs of neighbouring blocks together.
 * `simple:3`: as `simple:2`; but in a race more checkers off, then fewer pips.
 
-Of equally good plays it draws one by lot. They are Simple_001 to Simple_003 of L. D. Ebert, *Sammenligning af
-tre typer neurale netværks indlæringsmetoder* (Aarhus, 2007), section 3.1.1, which gives their aims but not how they are
-added up.
+Among equally good plays it draws one at random. These players are Simple_001 to Simple_003 of L. D. Ebert,
+*Sammenligning af tre typer neurale netværks indlæringsmetoder* (Aarhus, 2007), section 3.1.1, which gives their aims
+but not how to add them up.
 
-`tidy:1` to `tidy:3` are ours and play better: they settle what is equal by fewer blots and fewer pips, always in
-the same way. `tidy:2` prefers pairs of neighbouring blocks to blocks. `tidy:3` goes for checkers off in a race, then
-fewer pips still to go to the home board, then fewer pips.
+`tidy:1` to `tidy:3` are ours and play better: they break ties by fewer blots and fewer pips, so they always play in
+the same way. `tidy:2` prefers pairs of neighbouring blocks to blocks. In a race `tidy:3` prefers checkers off, then
+fewer pips to the home board, then fewer pips.
 
-Pips are what the own checkers have to go together, 25 for one on the bar. It is a race where no checker had to pass one
-of the opponent before the move.
+Pips are the sum of what the own checkers have to go, 25 for one on the bar. It is a race if before the move no checker
+had to pass one of the opponent.
 """
 
 import dataclasses
@@ -44,7 +44,7 @@ def contact(own: Side, opponent: Side) -> Bool[Array, "..."]:
 
 
 def pips(side: Side, to: int = 0) -> Int32[Array, "..."]:
-    """How far all checkers together have to go to reach point `to` or less; with 0 until all are off, at most 375."""
+    """The pips that all checkers together need to reach point `to` or lower; with 0, to be off: at most 375."""
     total = jnp.zeros(side.ones.shape, jnp.int32)
     for number, plane in enumerate(side):
         for digit, mask in enumerate(_NUMBERED):
@@ -111,9 +111,9 @@ def _in_order(wishes: list[tuple[Int32[Array, "..."], int]]) -> Int32[Array, "..
 
 
 def score(positions: Position, level: Int32[Array, ""], lots: UInt32[Array, " batch"] | None) -> Score:
-    """What `best_plays` asks for: what the player of a level thinks of a list of plays.
+    """The score that `best_plays` takes: what the player of a level thinks of a list of plays.
 
-    With `lots`, random bits for each position, those of a simple player; without, those of a tidy one.
+    With `lots`, random bits for each position, it is a simple player; without, a tidy one.
     """
     bears_off = (level == 3) & ~contact(positions.own, positions.opponent)
 

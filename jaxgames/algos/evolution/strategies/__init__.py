@@ -40,8 +40,8 @@ def strategy_named(name: str) -> type[EvolutionConfig]:
 def with_changes(config: EvolutionConfig, texts: Mapping[str, str]) -> EvolutionConfig:
     """The settings with some values changed by texts; `strategy` names another strategy.
 
-    What the old and the new strategy share stays as it is, the rest is as usual for the new one. Raises `ValueError`
-    for names that are not known, and values that make no sense.
+    Settings that both strategies have stay, the others get the new one's defaults. Raises `ValueError`
+    for unknown names, and values that make no sense.
     """
     texts = dict(texts)
     kind = strategy_named(texts.pop("strategy", config.name))
@@ -63,7 +63,7 @@ def config_of(content: Mapping[str, Any]) -> EvolutionConfig:
 
 
 def content_of(config: EvolutionConfig) -> dict[str, Any]:
-    """Settings as they stand in a run's configuration: those of the network apart."""
+    """Settings as a run's configuration holds them: those of the network are separate."""
     network, every = config.network.to_json(), config.to_json()
     settings = {name: value for name, value in every.items() if name not in network}
     return {"network": network, "evolution": {"strategy": config.name, **settings}}

@@ -33,7 +33,7 @@ UNREAD = {
     "Rm_ES": ("c_mu", "chi_n"),
     "SAMR_GA": ("std_best_limit",),
 }
-"""Parameters of evosax's strategies that these do not read."""
+"""Parameters that evosax's strategies have but do not read."""
 
 
 class EvosaxState(NamedTuple):
@@ -47,10 +47,10 @@ class EvosaxState(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Evosax:
-    """A strategy of evosax (0.3) over flat genomes; evosax minimises, so it is told minus the scores.
+    """A strategy of evosax (0.3) over flat genomes; evosax minimises, so it gets minus the scores.
 
-    The whole population is kept, as evosax makes it. A strategy that moves a mean begins with it at zero, one that
-    evolves a population with normal random genomes of standard deviation 1; `start` begins elsewhere.
+    The whole population is kept, as evosax makes it. A strategy that moves a mean begins at zero; one that
+    evolves a population begins with normal random genomes of standard deviation 1; `start` begins elsewhere.
 
     Raises ValueError if evosax is not installed, has no such strategy, or refuses its settings.
     """
@@ -60,14 +60,14 @@ class Evosax:
     population: int
     dimension: int
     numbers: Mapping[str, float] = dataclasses.field(default_factory=dict)
-    """Settings that are numbers, those of `number_types(name)`; evosax's own for the rest."""
+    """Settings that are numbers, those of `number_types(name)`; for others evosax's defaults."""
     settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     """Other keyword arguments of evosax's class."""
 
     def __post_init__(self) -> None:
         checks.whole("population", self.population)
         checks.whole("dimension", self.dimension)
-        if self.name == "ESMC" and self.population % 2:  # evosax would say so only when it is told scores
+        if self.name == "ESMC" and self.population % 2:  # evosax would notice only in `tell`
             raise ValueError(f"evosax refuses ESMC with population={self.population}: Population size must be even.")
         known = number_types(self.name) if self.numbers else {}
         if unread := [name for name in self.numbers if name not in known]:
@@ -102,13 +102,13 @@ class Evosax:
 
     @property
     def moves_a_mean(self) -> bool:
-        """Whether the strategy moves a mean; else it evolves a population."""
+        """Whether the strategy moves a mean; otherwise it evolves a population."""
         return hasattr(self.strategy, "get_mean")
 
     @property
     def working_bytes(self) -> int:
-        """What `tell` needs beside the old and the new state: the noise of the whole population, and room to decompose
-        a covariance, where the strategy has one.
+        """What `tell` needs besides the old and the new state: the noise of the whole population, and room to decompose
+        a covariance, if the strategy has one.
         """
         state = jax.eval_shape(self.init, jax.random.key(0))
         square = any(leaf.shape == (self.dimension, self.dimension) for leaf in jax.tree.leaves(state.strategy))
@@ -118,7 +118,7 @@ class Evosax:
         """The state before the first generation."""
         if self.moves_a_mean:
             return self.start(key, jnp.zeros(self.dimension, jnp.float32))
-        # The words of key 0 are 0, of which the hash is 0, too. `start` splits the first key that is folded here.
+        # The words of key 0 are 0, and so is their hash. `start` splits the first key that is folded here.
         drawn = jax.random.fold_in(jax.random.fold_in(key, 0), 2)
         return self.start(key, noise(drawn, jnp.arange(self.population, dtype=jnp.int32), self.dimension))
 
@@ -187,7 +187,7 @@ def kind_named(name: str) -> Any:
 
 
 def number_types(name: str) -> dict[str, type]:
-    """The settings of a strategy that are numbers: its parameters by evosax's names, and two of ours where it has such.
+    """The numeric settings of a strategy: its parameters by evosax's names, and two of ours if they apply.
 
     `sigma` is the standard deviation of its first noise, `step_size` that of Adam in place of its own optimizer.
     """
@@ -219,7 +219,7 @@ def _settled(tree: Any) -> Any:
 
 @dataclasses.dataclass(frozen=True)
 class EvosaxConfig(PopulationConfig):
-    """Settings of a strategy of evosax: beside those of all populations its own numbers, see `config_named`."""
+    """Settings of a strategy of evosax: those of all populations and its own numbers, see `config_named`."""
 
     @override
     def algorithm(self, mesh: Mesh | None) -> Evosax:

@@ -1,4 +1,4 @@
-"""Groups that evolve against each other's best: co-evolution with opponents that change from turn to turn only."""
+"""Groups that evolve against each other's best: co-evolution whose opponents change only from turn to turn."""
 
 import dataclasses
 from collections.abc import Callable
@@ -46,12 +46,12 @@ class PlayMatrix(Protocol):
 
 
 _Scored = Callable[[Array, Array, Array], Array]
-"""Scores [groups, places] of members [groups, places, dimension] that stand at these places, by a key."""
+"""Scores [groups, places] of the members [groups, places, dimension] at these places, by a key."""
 
 
 class GroupState(NamedTuple):
-    """The members of each group: those that were kept, best first, with the scores by which they stand there, then the
-    children of the last iteration, which have no scores yet (NaN, as everybody before the first turn); and the number
+    """The members of each group: first those that were kept, best first, with their scores, then the
+    children of the last iteration, which have no scores yet (NaN, as all members before the first turn); and the number
     of rounds.
     """
 
@@ -62,7 +62,7 @@ class GroupState(NamedTuple):
 
 
 class GroupMetrics(NamedTuple):
-    """One round: the pairings scored (each one game, or as many as the play matrix makes of it), and the members'
+    """One round: the number of scored pairings (one game each, or as many as the play matrix plays), and the members'
     scores at the end of each group's turn, as in the state.
     """
 
@@ -74,15 +74,15 @@ class GroupMetrics(NamedTuple):
 class GroupGA(Strategy):
     """Truncation selection in `groups` groups of `members`, each against the `best` best of every other group.
 
-    A group's turn are `iterations` of these steps: the members that have no score in this turn are scored against the
-    opponents, all are sorted, and the worst are replaced by children of the best `keep`, parents being drawn by rank as
-    floor(U1 U2 keep). Since the opponents stay the same for the whole turn, those that are kept are never scored twice,
+    A group's turn consists of `iterations` steps: members without a score in this turn are scored against the
+    opponents, all are sorted, and children of the best `keep` replace the worst; parents are drawn by rank
+    floor(U1 U2 keep). Since the opponents stay the same for the whole turn, kept members are never scored twice,
     and the children of the last step are scored in the next turn. A score is the sum over all opponents, NaN is the
-    worst, and of equal scores that of the older member stands first. The opponents are shuffled before each turn, so
-    that who begins against whom is drawn by lot where the play matrix goes by their places.
+    worst, and among equal scores the older member comes first. The opponents are shuffled before each turn, so
+    that chance decides who begins if the play matrix goes by their places.
 
-    In a round each group has one turn. `sequential`: one after the other, so a group meets what those before it have
-    become in this round. `parallel`: all at once, against what the others were at the beginning of the round.
+    In a round each group has one turn. `sequential`: one after the other, so a group meets groups that have already
+    changed in this round. `parallel`: all at once, against the others' members at the beginning of the round.
 
     Raises `ValueError` for numbers that leave no opponents or no room for children, and other schedules.
     """
@@ -122,7 +122,7 @@ class GroupGA(Strategy):
 
     @property
     def games(self) -> int:
-        """The pairings of a round. Members that fill up the last part of a turn's first scores are scored twice."""
+        """The pairings of a round. Members that pad the last part of a turn's first scores are scored twice."""
         return self.groups * self._steps * (self.members - self.keep) * self.opponents
 
     @override
@@ -170,8 +170,8 @@ class GroupGA(Strategy):
         return state.genomes[:, 0]
 
     def champion(self, state: GroupState) -> Float32[Array, " dimension"]:
-        """The champion of the highest score. Scores of different groups come from different opponents, so this is no
-        more than a guess at the best.
+        """The champion with the highest score. Scores of different groups come from different opponents, so it is only
+        a guess at the best.
         """
         return state.genomes[best_first(state.scores[:, 0])[0], 0]
 
@@ -197,7 +197,7 @@ class GroupGA(Strategy):
         order = _shuffled(self.groups * self.best, key)
         met = state.genomes[:, : self.best].reshape(-1, self.dimension)[order]
         groups = jnp.arange(self.groups, dtype=jnp.int32)
-        # Everyone is played against everyone's best, and the games within a group are left out of the sum.
+        # All members play against all groups' best; games within a group are left out of the sum.
         other = groups[:, None] != (order // self.best)[None]
 
         def scored(genomes: Array, places: Array, key: Array) -> Array:
@@ -212,8 +212,8 @@ class GroupGA(Strategy):
     def _turn(self, genomes: Array, groups: Array, scored: _Scored, key: Key[Array, ""]) -> tuple[Array, Array]:
         """The turns of these groups at once: their members and scores.
 
-        First all members are scored, in parts as large as what is new in an iteration: games are then played at one
-        place of the program, and compiled once.
+        First all members are scored, in parts as large as an iteration's children: so the program plays games in only
+        one place, and they are compiled once.
         """
         total, count = self.groups * self.members, self.members - self.keep
         selection = Truncation(self.keep)
@@ -233,7 +233,7 @@ class GroupGA(Strategy):
 
             def children(genomes: Array, scores: Array, group: Array) -> Array:
                 numbers = group * self.members + places
-                # Numbers beyond the candidates', so that parents are drawn by bits of their own.
+                # Numbers beyond the candidates', so that parents get separate bits.
                 draws = (numbers[:, None] + total) * parent.size + parent
                 drawn = selection(scores[: self.keep], candidate_bits(own_key, draws))
                 bits = candidate_bits(own_key, numbers)
@@ -256,7 +256,7 @@ class GroupGA(Strategy):
 
     @property
     def _steps(self) -> int:
-        """How often as many members are scored as an iteration makes: the first time all are, in parts."""
+        """How many parts are scored in a turn, each as large as an iteration's children; first come all members."""
         return self._parts + self.iterations - 1
 
 

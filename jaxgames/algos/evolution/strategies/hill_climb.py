@@ -52,14 +52,14 @@ class HillClimbMetrics(NamedTuple):
 @dataclasses.dataclass(frozen=True)
 class HillClimb(Strategy):
     """Pollack and Blair (1998), "Co-Evolution in the Successful Learning of Backgammon Strategy": the champion plays
-    against a mutant of itself, and if that makes more than `margin` points in all games together (NaN is no win),
+    against a mutant of itself, and if the mutant makes more than `margin` points in all games together (NaN is no win),
 
         champion <- champion + factor * (mutant - champion).
 
-    Only a small step is made, since a mutant may win by luck. Weights begin with zero. The bound `clip` keeps each of
-    them in [-limit, limit], those of mutants too; `scale` divides all weights of the champion by the same number when
-    one of them is outside (Ebert 2007, section 2.4). With `tested` the factor is one of `STEP_SIZES`, lowered by tests
-    when the champion stops getting better. Raises `ValueError` for a factor outside (0, 1], a limit that is not above
+    The step is small, since a mutant may win by luck. Weights begin at zero. The bound `clip` keeps each weight
+    in [-limit, limit], also in mutants; `scale` divides all weights of the champion by the same number when
+    one of them is outside (Ebert 2007, section 2.4). With `tested` the factor is one of `STEP_SIZES`; tests lower it
+    when the champion stops improving. Raises `ValueError` for a factor outside (0, 1], a limit that is not above
     0, an odd number of games, and another bound.
     """
 
@@ -70,7 +70,7 @@ class HillClimb(Strategy):
     margin: float = 0.0
     bound: str = "clip"
     games: int = 4
-    """Of champion and mutant in a generation, in pairs with the same dice."""
+    """Games of champion and mutant in a generation, in pairs with the same dice."""
     tested: bool = False
 
     def __post_init__(self) -> None:

@@ -27,10 +27,10 @@ class LowRankES(MirroredES):
         e = 1 / sqrt(rank) * sum_r left_r right_r^T,
 
     with standard normal `left` and `right`, so that each number of e has mean 0 and
-    variance 1, and different ones are uncorrelated; on all else it is normal. With rising rank e becomes normal, too.
+    variance 1, and different ones are uncorrelated; on other parts it is normal. With rising rank e becomes normal.
 
-    Candidates share the mean's matrices (`LowRank`): a population that plays few games each costs little more than one
-    network that plays all games. A gradient is one matrix product of the factors, weighted by scores.
+    Candidates share the mean's matrices (`LowRank`): if each candidate plays few games, a population costs little more
+    than one network that plays all games. A gradient is one matrix product of the factors, weighted by scores.
 
     Args:
         population: an even number; candidates come in mirrored pairs.
@@ -123,7 +123,7 @@ class LowRankConfig(OpenESConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.network.game:
-            self.algorithm(None)  # raises for a rank that a layer has no room for
+            self.algorithm(None)  # raises for a rank that is too large for a layer
 
     @override
     def algorithm(self, mesh: Mesh | None) -> LowRankES:

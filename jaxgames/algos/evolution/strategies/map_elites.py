@@ -1,4 +1,4 @@
-"""MAP-Elites: an archive of networks that play differently, of each way to play the best one."""
+"""MAP-Elites: an archive of networks that play differently, with the best network of each way to play."""
 
 import dataclasses
 from collections.abc import Collection
@@ -38,12 +38,12 @@ class MapElitesState(NamedTuple):
 class MapElites:
     """Mouret and Clune (2015), "Illuminating search spaces by mapping elites": the range of each descriptor, from `low`
     to `high`, is divided into `cells` parts, and every cell keeps the candidate with the best score of those whose
-    descriptors fall into it; what lies outside the range counts to the cell at its end.
+    descriptors fall into it; a descriptor outside the range belongs to the cell at its end.
 
     The first generation is drawn by `first`, as is each later one while the archive is empty; then `population`
     candidates are children of elites, drawn with equal chances, by `variation`. A fitness gives each candidate's score
-    and descriptors, float32[b, 1 + axes]. In a cell a new candidate must be better than the elite, and of new ones with
-    equal scores the first enters.
+    and descriptors, float32[b, 1 + axes]. To enter a cell a new candidate must be better than the elite; among new ones
+    with equal scores the first enters.
 
     Raises `ValueError` for ranges that are none, and for more than 1,048,576 cells.
     """
@@ -73,12 +73,12 @@ class MapElites:
 
     @property
     def columns(self) -> int:
-        """The numbers that a fitness gives of each candidate: its score and its descriptors."""
+        """How many numbers a fitness gives for each candidate: its score and its descriptors."""
         return 1 + self.axes
 
     @property
     def working_bytes(self) -> int:
-        """What `tell` needs beside the old and the new state: the candidates that are the best of their cells."""
+        """What `tell` needs besides the old and the new state: the candidates that are the best of their cells."""
         return 4 * self.cells**self.axes * self.dimension
 
     def init(self, key: Key[Array, ""]) -> MapElitesState:
@@ -127,7 +127,7 @@ class MapElites:
         scores: Float32[Array, " n"],
         descriptors: Float32[Array, "n axes"],
     ) -> MapElitesState:
-        """The state with those of any genomes that are the best of their cells, by the same rule as `tell`.
+        """The state after given genomes have entered, if they are the best of their cells, by the same rule as `tell`.
 
         Raises `ValueError` for arrays of other shapes.
         """

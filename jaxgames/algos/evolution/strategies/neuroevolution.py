@@ -1,4 +1,4 @@
-"""A genetic algorithm on one population of any size, whose next generation is made only where it is looked at."""
+"""A genetic algorithm on one population of any size; a candidate of the next generation is made only when needed."""
 
 import dataclasses
 from collections.abc import Callable
@@ -37,7 +37,7 @@ class NeuroevolutionState(NamedTuple):
     """The genomes that may have children, best first, with their scores (NaN before the first ones are told), and for
     every candidate the rows of its parents.
 
-    With the key and the generation's number that is the whole generation: `ask` makes any candidate of it.
+    With the key and the generation's number this determines the whole generation: `ask` makes any candidate from it.
     """
 
     pool: Float32[Array, "pool dimension"]
@@ -52,11 +52,11 @@ class Neuroevolution:
     """Selection, crossover and mutation of `population` genomes of `dimension` genes.
 
     Candidates 0 to `elites` - 1 are the best of the last generation, unchanged; each other one is a child of parents
-    that `selection` draws. What is stored are the genomes that may have children: with `Truncation` the few best. A
-    candidate is made from them where it is asked for, always the same one, in any block and on any device, so a step
-    needs no more memory than those of two generations.
+    that `selection` draws. Only genomes that may have children are stored: with `Truncation` the few best. `ask` makes
+    a candidate from them, always the same one, in any block and on any device, so a step needs only the memory of the
+    stored genomes of two generations.
 
-    Raises `ValueError` for a population without room for new candidates, or with less than `selection` wants to keep.
+    Raises `ValueError` for a population without room for new candidates, or smaller than what `selection` keeps.
     """
 
     population: int
@@ -121,7 +121,7 @@ class Neuroevolution:
         return after._replace(parents=jnp.where(numbers < self.elites, numbers, parents))
 
     def champion(self, state: NeuroevolutionState) -> Float32[Array, " dimension"]:
-        """The best genome of those told last: with elites and the same opponents, of all so far."""
+        """The best genome of the last generation: with elites and the same opponents, the best of all so far."""
         return state.pool[0]
 
     def _generation_key(self, state: NeuroevolutionState) -> Key[Array, ""]:

@@ -1,6 +1,6 @@
 """NSGA-II: a genetic algorithm for several objectives, which keeps the networks that no other one beats in all.
 
-First which candidates are best where several scores count: fronts of those that no other one dominates, and crowding.
+It begins with how candidates compare by several scores: fronts of those that no other one dominates, and crowding.
 """
 
 import dataclasses
@@ -45,9 +45,9 @@ def dominates(scores: Float32[Array, "n objectives"]) -> Bool[Array, "n n"]:
 def fronts(scores: Float32[Array, "n objectives"], enough: int | None = None) -> Int32[Array, " n"]:
     """The front of each candidate: 0 if none dominates it, 1 if only candidates of front 0 do, and so on.
 
-    That is one more than the greatest front of those that dominate it, who are looked at before it: each of them is
-    dominated by fewer. Whole fronts count until `enough` candidates have theirs (None: all); those that are left get
-    the number n. Source: Deb, Pratap, Agarwal and Meyarivan (2002), "A fast and elitist multiobjective genetic
+    This is one more than the greatest front of those that dominate it. They are processed before it, since each of them
+    is dominated by fewer. Fronts are numbered until `enough` candidates have one (None: all); the others get the
+    number n. Source: Deb, Pratap, Agarwal and Meyarivan (2002), "A fast and elitist multiobjective genetic
     algorithm: NSGA-II", section III A. Raises `ValueError` for scores of another shape.
     """
     count = len(checks.array("scores", scores, jnp.floating, (None, None)))
@@ -65,7 +65,7 @@ def fronts(scores: Float32[Array, "n objectives"], enough: int | None = None) ->
 
 
 def crowding(scores: Float32[Array, "n objectives"], ranks: Int32[Array, " n"]) -> Float32[Array, " n"]:
-    """How far the neighbours of each candidate in its front are apart: the sum over scores of the difference between
+    """How far apart the neighbours of each candidate in its front are: the sum, over scores, of the difference between
     the next better and the next worse one, as a share of the range of all; infinite for the best and worst of a front.
 
     Equal scores stand in the order of candidates. Source: as `fronts`, section III B.
@@ -92,8 +92,8 @@ def _without_nan(scores: Float32[Array, "..."]) -> Float32[Array, "..."]:
 
 
 class NSGA2State(NamedTuple):
-    """The survivors, first those of the first front, in each front those with most room around them; their scores
-    (minus infinity before the first ones are told), and the number of the front of each.
+    """The survivors, sorted by front and within a front by the room around them, largest first; their scores
+    (minus infinity before the first `tell`), and the number of the front of each.
     """
 
     pool: Float32[Array, "population dimension"]
@@ -107,12 +107,12 @@ class NSGA2State(NamedTuple):
 class NSGA2:
     """Deb, Pratap, Agarwal and Meyarivan (2002), "A fast and elitist multiobjective genetic algorithm: NSGA-II".
 
-    Of the survivors and their children, `population` each, those survive that stand in the first fronts, and of the
-    last front that has room those with the largest crowding distance. Parents are the better ones, by front and then
-    by crowding, of `tournament` survivors that are drawn with equal chances. A fitness gives as many scores of each
-    candidate as there are `objectives`, float32[b, objectives], all of them better the higher they are.
+    Of the survivors and their children, `population` each, those in the first fronts survive, and of the
+    last front that has room those with the largest crowding distance. A parent is the best, by front and then
+    by crowding, of `tournament` survivors drawn with equal probability. A fitness gives as many scores for each
+    candidate as there are `objectives`, float32[b, objectives]; higher is better.
 
-    A survivor keeps the scores that it was told. Raises `ValueError` for settings that are none.
+    A survivor keeps its scores. Raises `ValueError` for impossible settings.
     """
 
     population: int
@@ -131,12 +131,12 @@ class NSGA2:
 
     @property
     def columns(self) -> int:
-        """The scores that a fitness gives of each candidate."""
+        """How many scores a fitness gives for each candidate."""
         return self.objectives
 
     @property
     def working_bytes(self) -> int:
-        """What `tell` needs beside the old and the new state: all pairs of survivors and children, and all genomes."""
+        """What `tell` needs besides the old and the new state: all pairs of survivors and children, and all genomes."""
         return 2 * (2 * self.population) ** 2 + 3 * 4 * self.population * self.dimension
 
     def init(self, key: Key[Array, ""]) -> NSGA2State:
@@ -157,7 +157,7 @@ class NSGA2:
             key, count = jax.random.fold_in(state.key, state.generation), 1
             if self.crossover is not None:
                 count = self.crossover.parents
-            # Numbers beyond the candidates', so that parents are drawn by bits of their own.
+            # Numbers beyond the candidates', so that parents get separate bits.
             drawn = numbers[:, None] + self.population * jnp.arange(1, count + 1, dtype=jnp.int32)[None]
             parents = Tournament(self.tournament)(state.scores[:, 0], candidate_bits(key, drawn))
             bits = candidate_bits(key, numbers)
@@ -175,7 +175,7 @@ class NSGA2:
         pool = jnp.concatenate([state.pool, children])
         all_scores = jnp.concatenate([state.scores, jnp.where(jnp.isnan(told), -jnp.inf, told)])
         numbers, ranks = lax.iota(jnp.int32, 2 * self.population), fronts(all_scores, self.population)
-        # The rows before the first generation are nobody: they stand behind all candidates, those without scores, too.
+        # The rows before the first generation are empty: they come after all candidates, even those without scores.
         nobody = (state.generation == 0) & (numbers < self.population)
         ranks = jnp.where(nobody, np.int32(2 * self.population), ranks)
         room = crowding(all_scores, ranks)

@@ -30,7 +30,7 @@ class OpenESState(NamedTuple):
 
 
 class MirroredES:
-    """What evolution strategies have in common that follow an estimated gradient, by noise in mirrored pairs.
+    """The base of evolution strategies that follow an estimated gradient, by noise in mirrored pairs.
 
     Candidates 2i and 2i+1 are the mean plus and minus sigma e_i. With the shaped scores s, the mean follows
 
@@ -98,7 +98,7 @@ class MirroredES:
             of_plus, of_minus = jnp.split(shaped(jnp.concatenate([plus, minus]), scores), 2)
             return (of_plus - of_minus) * np.float32(1 / (self.population * self.sigma))
 
-        # Slices, and no array of pairs: TPUs pad an axis of 2 to 128.
+        # Slices, not an array of pairs: TPUs pad an axis of 2 to 128.
         weights = by_shares(weigh, scores, (scores[::2], scores[1::2]), self.mesh)
         return self.weighted_noise(self._noise_key(state), weights)
 
@@ -136,7 +136,7 @@ class OpenES(MirroredES):
     the state's key whenever it is needed: no array of population x dimension numbers is ever made. With `mesh` (axis
     `population`) each device sums its share of the gradient.
 
-    Raises ValueError if the population is odd, or a setting is none.
+    Raises ValueError if the population is odd, or for an impossible setting.
     """
 
     population: int

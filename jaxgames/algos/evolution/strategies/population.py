@@ -1,6 +1,6 @@
-"""One population that is asked for candidates and told their scores, by any algorithm that does that.
+"""One population, by any algorithm with `ask` for candidates and `tell` for their scores.
 
-Candidates may meet former champions: those of a hall of fame, or of a league, which gives the strongest of them more
+Candidates may meet former champions: those of a hall of fame, or of a league, in which the strongest play more
 games.
 """
 
@@ -30,7 +30,7 @@ from jaxgames.ops.settings import own, setting
 from jaxgames.runs import Archive, Fronts
 
 RECENT = 10
-"""A win rate is the mean of the last games with a member: of all, and from so many times on the newest counts 1/10."""
+"""A win rate is the mean over the games with a member; after so many meetings the newest one counts 1/10."""
 
 
 class HallOfFame(NamedTuple):
@@ -51,10 +51,10 @@ class HallOfFame(NamedTuple):
 
 
 class League(NamedTuple):
-    """Former champions, of whom those are met most often that are hardest to beat: prioritised fictitious self-play.
+    """Former champions; those that are hardest to beat are met most often: prioritised fictitious self-play.
 
-    A member that is beaten in a share p of the games is drawn in proportion to (1 - p)^2. A new member counts as not
-    beaten yet. Where all places are taken, a new one takes that of the member that is beaten most surely, of equals the
+    A member that is beaten in a share p of the games is drawn in proportion to (1 - p)^2. A new member counts as
+    unbeaten. When the league is full, a new one replaces the member that is beaten most often, among equals the
     first. Source: Vinyals et al. (2019), "Grandmaster level in StarCraft II using multi-agent reinforcement learning",
     Methods, "Prioritized fictitious self-play".
     """
@@ -83,9 +83,9 @@ class League(NamedTuple):
         return jnp.where(self.met < 0, 0.0, jnp.square(1.0 - self.win_rates))
 
     def draw(self, key: Key[Array, ""], count: int) -> Int32[Array, " count"]:
-        """The places of so many different members, one after the other drawn in proportion to the weights of those
-        that are left; members of no weight only where there are no others, and places where nobody has joined yet
-        only where there are no members.
+        """The places of `count` different members, drawn one after the other in proportion to the weights of those
+        that are left; members of weight 0 only if there are no others, and empty places only if there are no
+        members left.
 
         By the largest of log(weight) + Gumbel noise: Efraimidis and Spirakis (2006), "Weighted random sampling with a
         reservoir". Raises `ValueError` for more than there are places.
@@ -98,8 +98,8 @@ class League(NamedTuple):
         return jax.lax.top_k(keys, count)[1].astype(jnp.int32)
 
     def after_games(self, places: Int32[Array, " count"], win_rates: Float32[Array, " count"]) -> "League":
-        """The league after games with the members at these places, all different, of which candidates won such a
-        share; places where nobody has joined yet stay free.
+        """The league after games with the members at these different places, given the share that candidates won;
+        empty places stay empty.
         """
         joined = self.met[places] >= 0
         met = self.met.at[places].add(joined.astype(jnp.int32))
@@ -109,7 +109,7 @@ class League(NamedTuple):
         return self._replace(win_rates=after, met=met)
 
     def with_champion(self, genome: Float32[Array, " dimension"]) -> "League":
-        """The league after this champion joined: at the first free place, or at that of who is beaten most surely."""
+        """The league after this champion joined: at the first free place, or that of the member beaten most often."""
         chosen = jnp.argmax(jnp.where(self.met < 0, jnp.inf, self.win_rates)).astype(jnp.int32)
         place = jnp.arange(len(self.genomes), dtype=jnp.int32) == chosen
         return League(
@@ -124,7 +124,7 @@ FORMER = ("hall", "league")
 """Opponents that are former champions."""
 _OPPONENT = re.compile(r"([^*+]+)\*(\d+)")
 _OF_PIECES = {"material": "material", "pieces": "piece_count", "captures": "piece_count"}
-"""Measures that are 0 in games whose rules do not say these."""
+"""Measures that are always 0 in games whose rules lack the method named here."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -209,11 +209,11 @@ class PopulationConfig(ScoredConfig):
         return Population(self, self.algorithm(mesh), mesh)
 
     def algorithm(self, mesh: Mesh | None) -> Algorithm:
-        """What asks for candidates, and is told their scores; `mesh` are the devices that they are split over."""
+        """The algorithm with `ask` and `tell`; `mesh` are the devices over which candidates are split."""
         raise NotImplementedError
 
     def archive(self, state: Any) -> Archive | Fronts | None:
-        """What is worth a picture of an algorithm's state, if there is anything."""
+        """What a picture of an algorithm's state shows, if there is anything."""
         return None
 
     def candidates_at_once(self, algorithm: Algorithm, mesh: Mesh | None) -> int:
@@ -266,8 +266,8 @@ class PopulationState(NamedTuple):
 
 
 class _WithNetworks(NamedTuple):
-    """An algorithm whose candidates come with the networks that they meet: what is the same on all devices has to come
-    with the state.
+    """An algorithm whose candidates come with the networks that they meet: data that is the same on all devices must
+    be part of the state.
     """
 
     algorithm: Algorithm
@@ -285,8 +285,8 @@ class Population(Strategy):
 
     config: PopulationConfig
     algorithm: Any
-    """An `Algorithm`; one whose first candidates are not its own begins at the network's: `begin(key, first)`, with the
-    first weights by number.
+    """An `Algorithm`; one that does not draw its own first candidates begins with the network's: `begin(key, first)`,
+    with the first weights by number.
     """
     mesh: Mesh | None
 
@@ -404,7 +404,7 @@ class Population(Strategy):
         return sum(one.number for one in before if one.name in (*FORMER, "others"))
 
     def _judges(self, evolution: Evolution, networks: Float32[Array, "met dimension"]) -> list[tuple[Any, int]]:
-        """The fitness that opponents of each kind are, and how many they are; all networks are of one kind."""
+        """The fitness by games with each kind of opponents, and how many they are; all networks are one kind."""
         common, found = self.config.common, []
         if len(networks):
             met = Networks(evolution.policy, networks)
