@@ -80,7 +80,7 @@ class PopulationMLP:
             )
 
     def init(self, key: Key[Array, ""], members: int) -> Params:
-        """The weights of `members` networks; each depends only on its number, so larger populations begin with the same."""
+        """The weights of `members` networks; each depends only on its number: a larger population begins the same."""
         weights = init_each(self.network, self.inputs, key, jnp.arange(members, dtype=jnp.uint32))
         return tuple(Layer(layer["kernel"].T, layer["bias"].T) for layer in layers_of(weights))
 

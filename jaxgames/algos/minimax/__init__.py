@@ -36,7 +36,7 @@ def alphabeta(
       game: one without chance.
       states: of shape [batch].
       depth: how many turns deep; a turn of several actions counts as one.
-      key: draws one of equally good actions, all with the same probability; without a key the first is taken, in the order
+      key: draws one of equally good actions, all equally likely; without a key the first is taken, in the order
         of the game's moves.
       evaluate: what positions at the horizon are worth to the player to act, float32[n]; by default the change of
         `game.material` since the root.

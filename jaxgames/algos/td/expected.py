@@ -122,8 +122,8 @@ class ExpectedTD(BatchLearner):
     (`luck_adjusted_returns`) into a replay buffer. Then the optimizer makes `steps` steps on minibatches from it; the
     player's weights are a moving average of those learned. With a `teacher` the first player, or its first
     member, plays all games and makes all targets, and the average is only the result: a round of policy iteration.
-    Each of the `members` draws its own minibatches, and the player is their mean. The loss is cross-entropy. With several devices
-    each keeps the positions of its own games, and draws its share of each minibatch from them.
+    Each of the `members` draws its own minibatches, and the player is their mean. The loss is cross-entropy.
+    With several devices each keeps the positions of its own games, and draws its share of each minibatch from them.
     """
 
     config: ExpectedConfig
