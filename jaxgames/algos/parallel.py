@@ -2,7 +2,7 @@
 steps.
 
     learner = parallel.place(td.make_learner(config), devices)
-    state = learner.init(key)  # or learner.place(state), of a state that was saved
+    state = learner.init(key)  # or learner.place(state), for a saved state
     state, metrics = jax.jit(learner.update)(state, key)
 """
 
@@ -18,14 +18,14 @@ from jaxgames.runs.processes import EVERYWHERE, spread
 
 __all__ = ["Parallel", "devices_for", "place"]
 L = TypeVar("L", bound=Any)
-"""A learner: `config.shares()` are split, `_share` has an equal part of them, `_specs` say what of a state is split."""
+"""A learner: `config.shares()` are split, `_share` is a learner with an equal part, `_specs` say what is split."""
 AXIS = "games"
 GAMES_PER_DEVICE = 128
-"""With fewer games on each device, waiting for the others costs more than is gained."""
+"""With fewer games on each device, waiting for the others costs more than it gains."""
 
 
 def devices_for(batch: int) -> int:
-    """The most devices here that get equal shares of a batch, of at least `GAMES_PER_DEVICE` games each; else 1."""
+    """The most local devices that get equal shares of a batch, at least `GAMES_PER_DEVICE` games each; otherwise 1."""
     numbers = range(1, jax.device_count() + 1)
     return max(n for n in numbers if n == 1 or (batch % n == 0 and batch // n >= GAMES_PER_DEVICE))
 
@@ -33,7 +33,7 @@ def devices_for(batch: int) -> int:
 def mesh_of(config: Any, devices: int) -> Mesh:
     """The first `devices` devices.
 
-    Raises `ValueError` if there are not so many, or if they cannot get equal shares of the games.
+    Raises `ValueError` if there are fewer, or if they cannot get equal shares of the games.
     """
     mesh = device_mesh(devices, AXIS)
     check_shares(config.shares(), mesh.size)
@@ -41,9 +41,9 @@ def mesh_of(config: Any, devices: int) -> Mesh:
 
 
 def place(learner: L, devices: int = 1) -> "L | Parallel":
-    """The learner on the first `devices` devices; `init`, `update` and `place(state)` are called alike on any number.
+    """The learner on the first `devices` devices; `init`, `update` and `place(state)` are the same for any number.
 
-    Of several processes all devices must take part.
+    With several processes all their devices must take part.
 
     Raises `ValueError` as `mesh_of`.
     """

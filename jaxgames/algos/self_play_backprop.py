@@ -5,8 +5,8 @@
     state, metrics = learner.update(state, key)
 
 A network values a position for the player who just moved: +1 a win, -1 a loss. It moves to the position that it values
-most, one ply ahead; it has to learn how games end, too. After each game, against itself or against random moves, its
-positions are trained towards the final result by backprop, one after the other. A whole population learns in lock-step,
+most, one ply ahead; it also has to learn how games end. After each game, against itself or against random moves,
+backprop trains its positions one after the other towards the final result. A whole population learns in lock-step,
 each network from its own game.
 """
 
@@ -61,8 +61,8 @@ Params = tuple[Layer, ...]
 class PopulationMLP:
     """Many multilayer perceptrons as `network` describes one, with `inputs` inputs and one output each.
 
-    The population is the last axis of every array, and the sums over inputs, units and positions are written out. Of
-    that XLA:CPU makes vector instructions over networks: three times faster for 9-18-9-3-1 than a batch of matrix
+    The population is the last axis of every array, and the sums over inputs, units and positions are written out. So
+    XLA:CPU makes vector instructions over networks: three times faster for 9-18-9-3-1 than a batch of matrix
     products.
 
     For small networks: the program is as long as the layers are wide. Raises `ValueError` for several outputs and for
@@ -80,7 +80,7 @@ class PopulationMLP:
             )
 
     def init(self, key: Key[Array, ""], members: int) -> Params:
-        """The weights of `members` networks, each drawn by its own number: a larger population begins with the same."""
+        """The weights of `members` networks; each depends only on its number: a larger population begins the same."""
         weights = init_each(self.network, self.inputs, key, jnp.arange(members, dtype=jnp.uint32))
         return tuple(Layer(layer["kernel"].T, layer["bias"].T) for layer in layers_of(weights))
 
@@ -122,7 +122,7 @@ _dense.defvjp(_forward, _backward)
 
 
 class SeenPositions(NamedTuple):
-    """What the networks see of n positions, and for whom they value them: 1 the player who just moved, -1 the other."""
+    """What the networks see of n positions, and for whom they value them: 1 for the player who just moved, else -1."""
 
     inputs: Float32[Array, "inputs n"]
     sign: Float32[Array, " n"]
@@ -134,7 +134,7 @@ class Encode(Protocol):
     Args:
       features: numbers of the encoding that may differ between populations of one program.
       positions: as the player to act sees them.
-      mover: the id of the player who just moved, for whom they are to be valued (0 the one who began).
+      mover: the id of the player who just moved, for whom they are valued (0 is the one who began).
       turn_passed: whether the player to act is the other one.
     """
 
@@ -158,7 +158,7 @@ def encode_with(encoding: Any) -> Encode:
 
 
 class SquareFeatures(NamedTuple):
-    """How squares are put into numbers, by `SquareEncoding`."""
+    """How `SquareEncoding` turns squares into numbers."""
 
     empty: Float32[Array, ""]
     """The number of an empty square."""
@@ -166,7 +166,7 @@ class SquareFeatures(NamedTuple):
     """Above 0: the first player's squares are 1 and the second's -1, and the value is the first player's; else the
     squares of the player who just moved are 1, and the value is that player's."""
     side: Float32[Array, ""]
-    """The size of a last input, positive where the first player is to act, negative where the second one is."""
+    """The size of a last input, positive if the first player is to act, negative if the second one is."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -182,7 +182,7 @@ class SquareEncoding:
 
     def __call__(self, features: SquareFeatures, positions: Any, mover: Array, turn_passed: Array) -> SeenPositions:
         """The squares of n positions as numbers."""
-        # Positions last: four times faster so.
+        # Positions last, which is four times faster.
         planes = jax.vmap(self.game.observe_position, out_axes=-1)(positions, ~turn_passed)
         own, other = (planes[..., plane, :].reshape(self.inputs - 1, -1) for plane in (0, 1))
         name = jnp.where(mover == 0, jnp.float32(1), -1.0).astype(jnp.float32)
@@ -193,7 +193,7 @@ class SquareEncoding:
 
 
 class SelfPlaySettings(NamedTuple):
-    """The numbers of a training. They are traced: populations with other settings run the same program."""
+    """The settings of a training that are traced: populations with other values run the same program."""
 
     step_size: Float32[Array, ""]
     cycle: Int32[Array, " length"]  # the kinds of games, played in turn
@@ -202,7 +202,7 @@ class SelfPlaySettings(NamedTuple):
 
 
 class SelfPlayState(NamedTuple):
-    """All that a training is; `games` are those that each network has played."""
+    """The whole state of a training; `games` counts the games of each network."""
 
     params: Params
     settings: SelfPlaySettings
@@ -232,8 +232,8 @@ class SelfPlayMetrics(NamedTuple):
 class SelfPlayBackprop:
     """A population of `members` networks that learn a game without chance.
 
-    A game of more than `max_plies` plies, or than its own `step_limit`, is broken off and nothing is learned from it.
-    Raises `ValueError` for a game with chance.
+    A game of more than `max_plies` plies, or than its own `step_limit`, is stopped, and nothing is learned from it. Raises
+    `ValueError` for a game with chance.
     """
 
     game: Game
@@ -296,7 +296,7 @@ class SelfPlayBackprop:
 
         def ply(carry, bits):
             positions, player, over, result = carry
-            chooses = (kind == SELF) | (player == kind - FIRST)  # where a network is to move
+            chooses = (kind == SELF) | (player == kind - FIRST)  # if a network is to move
             drawn = jax.vmap(self.game.draw_action)(positions, bits)
             action = jax.lax.cond(
                 jnp.any(chooses & ~over),
@@ -323,7 +323,7 @@ class SelfPlayBackprop:
     def best_action(
         self, params: Params, settings: SelfPlaySettings, positions: Any, player: Int32[Array, " n"]
     ) -> Int32[Array, " n"]:
-        """The legal action to the position that the network values most; of equal ones the first.
+        """The legal action to the position that the network values most; among equals the first.
 
         `player` is the id of the player to act. Position i * members + m is one for network m.
         """
@@ -358,7 +358,7 @@ def _flat(tree: Any) -> Any:
 # What a training saves as its best player.
 
 CYCLE = 6
-"""Kinds of games in a cycle: all schedules repeat after so many games, so that one program does them all."""
+"""The games of a cycle: all schedules repeat after so many games, so that one program runs all of them."""
 
 
 @dataclasses.dataclass(frozen=True)

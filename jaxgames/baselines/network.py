@@ -1,12 +1,12 @@
 """Trained players as functions of observations: `apply(params, observation) -> (logits, value)`.
 
-Observations have an axis of a batch. `logits` rate the actions of each: their highest legal one is what the player
-plays. What they are depends on the network:
+Observations have a batch axis. `logits` rate the actions of each: the player plays the highest legal one. Their
+meaning depends on the network:
 
-- a policy network's are its own, as is its value;
-- where a network values positions, the logit of an action is what the position after it is worth, in points, and
+- a policy network has its own logits and value;
+- if a network values positions, the logit of an action is the worth of the position after it, in points, and
   `value` the best of them;
-- where outputs name actions, they are these outputs. Outputs that name two squares give 0 to the action that they name
+- if outputs name actions, they are the logits. Outputs that name two squares give 0 to the action that they name
   and the lowest number to all others. There is no value: it is 0.
 
 Some look for positions in observations: the inverse of each game's `observe_position`. What is not observed is as in a
@@ -43,9 +43,9 @@ from jaxgames.players.player import Player
 from jaxgames.players.registry import as_players
 
 LOWEST = np.finfo(np.float32).min
-"""The logit of an illegal action, where the network does not say one."""
+"""The logit of an illegal action, if the network gives none."""
 USUAL = 8
-"""Legal actions of a position for which there is room in one pass."""
+"""The legal actions of a position for which one pass has room."""
 
 
 class Apply(Protocol):
@@ -59,14 +59,14 @@ class Apply(Protocol):
 
 
 def available_baselines() -> tuple[str, ...]:
-    """The names of the networks that come with the package: champions by their game, then those of the texts."""
+    """The names of the networks that come with the package: champions by their game, then those from publications."""
     return (*champions.champion_games(), *PUBLISHED)
 
 
 def card(name: str) -> dict[str, Any]:
-    """What is known of a baseline: how it was learned, what was measured of it, its checksum.
+    """What is known of a baseline: how it was trained, its measured strength, its checksum.
 
-    Raises `ValueError` for an unknown name, `TypeError` for what is no text.
+    Raises `ValueError` for an unknown name, `TypeError` for anything but a text.
     """
     checks.text("name", name, "connect_four")
     if name in PUBLISHED:
@@ -82,9 +82,9 @@ def load(name: str, game: Game | str | None = None) -> tuple[Apply, Any]:
     Then `logits, value = apply(params, observation)`. `name` is one of `available_baselines()`, the folder of a
     training, whose `game` it knows in most cases, or `hf://OWNER/REPOSITORY/NAME.safetensors` on the Hugging Face Hub,
     where the card `NAME.json` lies beside it. Raises `ValueError` for an unknown name, for a game that is not its own,
-    for weights that are not those of the card, for files that cannot be had, and for players that are no networks;
-    `ImportError` for `hf://` without `huggingface_hub`. The network refuses what is no batch of observations of its
-    game.
+    for weights that are not those of the card, for files that cannot be fetched, and for players without a network;
+    `ImportError` for `hf://` without `huggingface_hub`. The network refuses anything but a batch of observations of
+    its game.
     """
     checks.text("name", name, "connect_four")
     if name in champions.champion_games():
@@ -102,7 +102,7 @@ def load(name: str, game: Game | str | None = None) -> tuple[Apply, Any]:
 
 
 def from_player(player: Player) -> tuple[Apply, Any]:
-    """The network of a player, and its parameters. Raises `ValueError` for a player that is none, such as a search."""
+    """The network of a player, and its parameters. Raises `ValueError` for a player without one, such as a search."""
     checks.made("player", player, ("turn", "game", "params"), "players.make(name, game)")
     turn: Any = player.turn
     if isinstance(turn, LogitsTurn):
@@ -117,7 +117,7 @@ def from_player(player: Player) -> tuple[Apply, Any]:
 
 
 def _with_best(logits: Array) -> tuple[Array, Array]:
-    """The logits without minus infinity, which softmax does not like, and the best of them."""
+    """The logits without minus infinity, which softmax cannot take, and the best of them."""
     logits = jnp.maximum(logits, LOWEST)
     return logits, jnp.max(logits, axis=1)
 
@@ -145,7 +145,7 @@ class _Values:
         positions = positions_of(game, observation)
         legal = jax.vmap(game.legal)(positions)
         batch, actions = legal.shape
-        if not batch:  # the best turn of none has no place
+        if not batch:  # an empty batch has no best turn
             return jnp.zeros(legal.shape, jnp.float32), jnp.zeros(0, jnp.float32)
         total, size = jnp.sum(legal, dtype=jnp.int32), min(USUAL, actions) * batch
         # The legal actions of all positions in one list, worked off in as many passes as it takes.
@@ -157,7 +157,7 @@ class _Values:
             entry = jax.lax.dynamic_slice_in_dim(entries, start, size)
             outcome = jax.vmap(game.play)(take(positions, entry // actions), entry % actions)
             worth = turn_worth(outcome, value)
-            if game.outcome_probabilities:  # the turn may go on: then by its best rest, before the dice of the next one
+            if game.outcome_probabilities:  # the turn may go on: then by its best continuation, before the next dice
                 goes_on = ~(outcome.over | outcome.turn_passes)
                 worth = jnp.where(goes_on, game.best_turn(outcome.position, value)[1], worth)
             inside = start + jnp.arange(size, dtype=jnp.int32) < total
@@ -189,7 +189,7 @@ class _Evolved:
         assert isinstance(policy, Outputs)
         head = heads_of(policy.game)[policy.head]
         positions = jax.tree.map(lambda x: x[None], positions_of(policy.game, observation))
-        # `policy.outputs` without `materialize`, which no gradient passes.
+        # `policy.outputs` without `materialize`, which blocks gradients.
         seen = policy.inputs(in_lanes(positions))
         outputs = policy.genomes.apply(params[None], seen, monotone=True)[:, :, : len(observation)]
         if isinstance(head, ArgmaxHead):
@@ -207,10 +207,10 @@ ADDRESS, WEIGHTS = "hf://", ".safetensors"
 
 
 def _from_hub(name: str, game: Game | str | None = None) -> Player:
-    """The player whose weights are `hf://OWNER/REPOSITORY/NAME.safetensors`; what was fetched before is not again.
+    """The player whose weights are `hf://OWNER/REPOSITORY/NAME.safetensors`; files are fetched only once.
 
-    Raises `ImportError` without `huggingface_hub`, `ValueError` where there are no such files, no way to them, or they
-    are not those of a baseline.
+    Raises `ImportError` without `huggingface_hub`, `ValueError` if there are no such files, they cannot be fetched, or
+    they are not those of a baseline.
     """
     owner, _, rest = name.removeprefix(ADDRESS).removesuffix(WEIGHTS).partition("/")
     repository, _, file = rest.partition("/")
@@ -240,7 +240,7 @@ ROWS, COLUMNS = np.transpose([row_and_column(square) for square in range(1, SQUA
 
 
 def positions_of(game: Game, observations: Shaped[Array, "batch ..."]) -> Any:
-    """The positions in which the player to act observes this.
+    """The positions in which the player to act sees these observations.
 
     Raises `ValueError` for a game that is not known here, and as `check_observations`.
     """
@@ -252,7 +252,7 @@ def positions_of(game: Game, observations: Shaped[Array, "batch ..."]) -> Any:
 
 
 def check_observations(game: Game, observations: Any) -> None:
-    """Raises `ValueError` or `TypeError` for all that is no batch of observations of the game."""
+    """Raises `ValueError` or `TypeError` unless these are a batch of observations of the game."""
     one = jax.eval_shape(lambda key: game.init(key).observation, jax.random.key(0))
     checks.array("observation", observations, one.dtype, (None, *one.shape), f"of {game.id}")
 

@@ -1,6 +1,6 @@
-"""Data to learn from: made of games that players play, of files of games, of solved positions.
+"""Data to learn from: made from games that players play, from files of games, or from solved positions.
 
-A maker says how many shards there are and makes each of them by itself, so a making that was stopped goes on.
+A maker says how many shards there are and makes each independently, so stopped work can be continued.
 """
 
 from jaxgames.data_sets.makers import (

@@ -1,4 +1,4 @@
-"""How well a player plays where all is known exactly: the endings of games that players at random come to."""
+"""How well a player plays in exactly known positions: the endings that random players reach."""
 
 import dataclasses
 from typing import Any
@@ -18,18 +18,18 @@ from jaxgames.players.player import Player
 from jaxgames.tables.lookup import Knowledge, KnownTurns, known_turns, lookup_of
 
 GAMES = 256
-"""Played at once, until there are positions enough."""
+"""Games played at once, until there are enough positions."""
 MOST_ROUNDS = 200
 GOOD = 0.01
-"""A turn that loses no more points is good."""
+"""A turn that loses at most so many points is good."""
 
 
 @dataclasses.dataclass(frozen=True)
 class EndingsAccuracy:
     """The shares of turns that were perfect and good, and the points lost on average; `error` is its standard error.
 
-    A turn is perfect if none is worth more: in checkers it also wins as fast as can be. It is good if it loses none of
-    the points that are there with best play, or less than 0.01.
+    A turn is perfect if none is worth more: in checkers it also wins as fast as possible. It is good if it loses none
+    of the points that best play brings, or less than 0.01.
     """
 
     game: str
@@ -47,9 +47,9 @@ class EndingsAccuracy:
 
 
 def score_endings(player: Player, number: int, seed: int = 0) -> EndingsAccuracy:
-    """Lets a player move in so many different positions that are known exactly, and in which there is a choice.
+    """Lets a player move in so many different positions that are known exactly and offer a choice.
 
-    Raises `ValueError` for a game of which nothing is known, a number below 1, and a plain Python player that fails.
+    Raises `ValueError` for a game without exact knowledge, a number below 1, and a plain Python player that fails.
     """
     number, seed = checks.whole("number", number), checks.whole("seed", seed, None)
     lookup, load = lookup_of(player.game)

@@ -1,4 +1,4 @@
-"""Makers of data: games that two players play, games of files, solved positions, and exact labels for any of them."""
+"""Makers of data: from games of two players, files of games or solved positions; and exact labels for any of them."""
 
 import dataclasses
 import functools
@@ -48,12 +48,12 @@ LEARNED = ("both", "first")
 
 @dataclasses.dataclass(frozen=True)
 class Maker:
-    """Makes labeled positions, in shards that do not depend on each other, so a making that was stopped goes on.
+    """Makes labeled positions, in independent shards, so that stopped work can be continued.
 
     Attributes:
         game: the game.
         shards: how many shards there are.
-        made: all that decides the data, ready for JSON.
+        made: everything that determines the data, ready for JSON.
         rows: gives the rows of one shard.
     """
 
@@ -65,7 +65,7 @@ class Maker:
 
 @dataclasses.dataclass(frozen=True)
 class OtherDraws:
-    """A turn policy with other random bits. Without it a player that meets itself plays both games of a pair alike."""
+    """A turn policy with other random bits. Without it a player against itself plays both games of a pair alike."""
 
     turn: Any
 
@@ -90,8 +90,8 @@ def played_games(
     games_per_shard: int = GAMES_PER_SHARD,
     most_plies: int = MOST_PLIES,
 ) -> Maker:
-    """The games of `a` against `b`, as `matches.match` plays them, in pairs with sides swapped; but `b` draws by random
-    numbers of its own.
+    """The games of `a` against `b`, as `matches.match` plays them, in pairs with sides swapped; but `b` has its own
+    random numbers.
 
     Args:
         a: a player.
@@ -99,7 +99,7 @@ def played_games(
         games: how many; an odd number is rounded up.
         seed: of all random numbers; with the players it decides the data.
         moves_of: `both`, or `first`: only positions where `a` is to move.
-        games_per_shard: how many are made at once.
+        games_per_shard: how many games are made at once.
         most_plies: a game is stopped after so many plies, and then has no value.
 
     Raises `ValueError` for numbers out of range, players of different games, and players in plain Python.
@@ -137,9 +137,9 @@ def played_games(
 
 
 def recorded_games(game: Game, files: Sequence[str | Path]) -> Maker:
-    """The games of files in the formats of `jaxgames.records`, every action a row.
+    """The games of files in the formats of `jaxgames.records`; every action is a row.
 
-    Raises `ValueError` for files of other games or options, and where there is no game at all.
+    Raises `ValueError` for files of other games or options, and if there are no games.
     """
     names = [str(file) for file in files]
     records: list[GameRecord] = []
@@ -172,10 +172,10 @@ def recorded_games(game: Game, files: Sequence[str | Path]) -> Maker:
 
 
 def solved_positions(game: Game, files: Sequence[str | Path]) -> Maker:
-    """The positions of files that `jaxgames.matches.solved` reads, each a game of its own: the best moves, all as
+    """The positions of files that `jaxgames.matches.solved` reads, each as a separate game: the best moves, all equally
     likely, and the result with best play.
 
-    Raises `ValueError` for files that are none, and of another board than the game's.
+    Raises `ValueError` for other files, and for positions on another board than the game's.
     """
     known = _read_solved(game, files)
 
@@ -205,10 +205,10 @@ def solved_tests(game: Game, files: Sequence[str | Path]) -> tuple[Any, Bool[np.
 
 
 def exact_labels(maker: Maker) -> Maker:
-    """The rows of another maker. Where all is known exactly the value is that of best play; and the policy is an action
-    of a best turn, unless the action that was played loses nothing, either.
+    """The rows of another maker. In exactly known positions the value is that of best play, and the policy an action
+    of a best turn, unless the action that was played also loses nothing.
 
-    Raises `ValueError` for a game of which nothing is known.
+    Raises `ValueError` for a game without exact knowledge.
     """
     lookup, load_scores = lookup_of(maker.game)
     scores = load_scores()
@@ -233,7 +233,7 @@ def exact_labels(maker: Maker) -> Maker:
 
 
 def _made_of(files: Sequence[str | Path]) -> dict[str, list[str]]:
-    """The names of files, and what is in them."""
+    """The names of files, and the checksums of their contents."""
     return {"files": [Path(file).name for file in files], "sha256": [fingerprint(Path(file))[1] for file in files]}
 
 
@@ -291,7 +291,7 @@ def of_turns(
         game: the game.
         turns: that were played.
         number: that of each turn's game.
-        wanted: whose actions are rows; None for all. The others are played all the same.
+        wanted: the turns whose actions become rows; None for all. The others are played, too.
     """
     points = np.where(turns.a_moved, turns.reward, -turns.reward)
     ended, over = np.unique(number[turns.over], return_index=True)
@@ -299,7 +299,7 @@ def of_turns(
     known = np.isin(number, ended)
     of_a = points[turns.over][over][np.minimum(at, max(len(ended) - 1, 0))] if len(ended) else np.zeros(len(number))
     value = np.where(known, np.where(turns.a_moved, of_a, -of_a), 0.0)
-    played = ~np.asarray(equal(turns.position, turns.target))  # else the game was forfeited there
+    played = ~np.asarray(equal(turns.position, turns.target))  # otherwise the game was forfeited there
     turn, position, action = single_actions(
         game, turns.position, turns.target, played if wanted is None else played & wanted
     )
@@ -341,7 +341,7 @@ def _legal(game: Game, positions: Any) -> Bool[Array, "n actions"]:
     return jax.vmap(game.legal)(positions)
 
 
-# The making of data sets: shard by shard, and of several one that is merged and split.
+# Making data sets: shard by shard; and one merged and split data set from several.
 
 ROWS_PER_SHARD = 65_536
 """Of merged data."""
@@ -350,7 +350,7 @@ ROWS_PER_SHARD = 65_536
 def make_data(
     maker: Maker, path: str | Path, progress: Callable[[int, int], None] = lambda done, shards: None
 ) -> DataSetFolder:
-    """Makes a data set, or goes on with one. `progress` is told how many shards of how many are done.
+    """Makes a data set, or continues one. `progress` is called with the number of finished shards and of all shards.
 
     Raises `ValueError` if there is anything else in the folder.
     """
@@ -372,19 +372,19 @@ def merge_data(
     seed: int = 0,
     note: Mapping[str, Any] | None = None,
 ) -> tuple[DataSetFolder, SplitCounts]:
-    """One data set of several, as `prepare` makes it of their rows.
+    """One data set from several, as `prepare` makes it from their rows.
 
     Args:
         game: the game.
         sources: folders of data sets of this game.
         path: the new folder.
-        tests: positions and their legal actions that are taken out, with their images; None for none.
+        tests: positions and their legal actions to remove, with their mirror images; None for none.
         validation: the share of the rows that is kept for validation.
         split: by `game` or by `position`.
         seed: of the split.
-        note: is added to how the data were made.
+        note: added to the description of how the data were made.
 
-    Raises `ValueError` as `prepare`, for data of another game, and where the folder holds a complete data set.
+    Raises `ValueError` as `prepare`, for data of another game, and if the folder holds a complete data set.
     """
     if not sources:
         raise ValueError("no data to merge: expected the folder of one data set or more")
@@ -407,7 +407,7 @@ def merge_data(
 
 
 def data_info(path: str | Path) -> dict[str, Any]:
-    """What is in a data set, ready for JSON. Raises `ValueError` if it is none, or broken."""
+    """What is in a data set, ready for JSON. Raises `ValueError` if the folder is not one, or is broken."""
     folder = DataSetFolder.open_complete(path)
     columns = folder.read_all(("policy_weight", "value", "value_weight", "game", "validation"))
     known = columns["value"][columns["value_weight"] > 0]

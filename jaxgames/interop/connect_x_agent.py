@@ -1,8 +1,8 @@
 """A player of Connect X in one file, for Kaggle's referee. It needs NumPy and nothing else.
 
-Alpha-beta search on boards as Python integers, one turn deeper again and again until its time is up or the result is
-proven. At the horizon a small network says what positions are worth, or where there is none, the threats do. `jaxgames
-export kaggle` writes this file with the constants below filled in.
+Alpha-beta search with iterative deepening on boards as Python integers, until its time is up or the result is
+proven. At the horizon a small network values positions; without a network, threats do. `jaxgames export kaggle`
+writes this file with the constants below filled in.
 
 Bit `column * (rows + 1) + row` of an integer is a square, row 0 at the bottom. A position is `(own, taken)`: the stones
 of the player to move, and all stones.
@@ -19,7 +19,7 @@ MADE_OF = ""
 SECONDS = 1.0
 """The referee allows 2 seconds a move; a busy machine, and the time to read this file, need the rest."""
 BOARD = (6, 7, 4)
-"""Rows, columns and length of line that the network has learned."""
+"""Rows, columns and length of line with which the network was trained."""
 ACTIVATIONS = ("relu", "sigmoid")
 """Of the hidden layers, and of the outputs."""
 WEIGHTS = ""
@@ -38,7 +38,7 @@ FUNCTIONS: dict[str, Any] = {
 
 
 def product(x, kernel):
-    """x @ kernel, in parts so small that OpenBLAS takes one thread: its others wait for cores that others use."""
+    """x @ kernel, in parts so small that OpenBLAS uses one thread: more would wait for cores that others use."""
     step = max(1, 200_000 // (len(x) * kernel.shape[1]))
     return sum(x[:, i : i + step] @ kernel[i : i + step] for i in range(0, len(kernel), step))
 
@@ -61,7 +61,7 @@ class ThreatValue:
 
 
 class NetworkValue:
-    """What positions are worth to a network. The sums of its first layer are looked up, column by column."""
+    """The value of positions by a network. The sums of its first layer are looked up, column by column."""
 
     def __init__(self, rows, columns, arrays):
         # The kernel says what each own stone and each of the other player's adds to the sums: [2, columns * rows, n].
@@ -89,7 +89,7 @@ class NetworkValue:
 
 
 class ConnectXBoard:
-    """A size of board, and what can be asked of its positions."""
+    """A size of board, and questions about its positions."""
 
     def __init__(self, rows, columns, connect):
         self.size, self.connect = rows * columns, connect
@@ -128,7 +128,7 @@ class ConnectXBoard:
 
 
 class DeepeningSearch:
-    """The search of one move. Values are expected points; from 2 on, a win so many squares before the board is full."""
+    """The search of one move. Values are expected points; from 2 on, a win: more squares left are worth more."""
 
     def __init__(self, board, value, deadline):
         self.board, self.value, self.deadline = board, value, deadline
@@ -203,7 +203,7 @@ class DeepeningSearch:
         return float(worth[best])
 
     def ordered(self, own, taken, landings):
-        """The squares to be tried, the best of an earlier search first, then those that make most threats."""
+        """The squares to try, the best of an earlier search first, then those that make most threats."""
         board = self.board
         stones = [landings & board.columns[column] for column in board.order if landings & board.columns[column]]
         if len(stones) > 1:
@@ -220,7 +220,7 @@ PLAYERS: dict = {}
 
 
 def prepare(rows, columns, connect):
-    """The board of a size and what values its positions."""
+    """The board of a size, and the value of its positions."""
     if (rows, columns, connect) not in PLAYERS:
         board = ConnectXBoard(rows, columns, connect)
         value: Any = ThreatValue(board)
@@ -250,6 +250,6 @@ def think(cells, mark, rows, columns, connect, seconds=SECONDS):
 
 
 def agent(observation, configuration):
-    """What the referee asks: the column to play."""
+    """What the referee calls: the column to play."""
     size = configuration.rows, configuration.columns, configuration.inarow
     return think(observation.board, observation.mark, *size)[0]

@@ -1,4 +1,4 @@
-"""Monte Carlo tree search for Kaggle's Connect X, in one file that needs nothing but Python.
+"""Monte Carlo tree search for Kaggle's Connect X, in one file that needs only Python.
 
 `jaxgames export kaggle rave:800` writes this file with the constants filled in, and what it imports from
 `connect_x_agent` in its place.
@@ -12,18 +12,18 @@ from typing import Any
 from jaxgames.interop.connect_x_agent import SECONDS, ConnectXBoard, position_of
 
 SIMULATIONS = 800
-"""For a move, or as many as `SECONDS` allow."""
+"""Simulations of a move, or as many as `SECONDS` allow."""
 RULE = ("uct", 0.5, 0.0)
 """`uct`, c; `rave`, c, k; or `amaf`, c, alpha: as in `jaxgames.algos.mcts`."""
 FINAL = "visits"
-"""Whether the move of the most visits is played, or that of the greatest `mean`."""
+"""Whether the move with the most visits is played, or the one with the greatest `mean`."""
 
 SHARES: dict[str, Any] = {
     "uct": lambda number, visits: 0.0,
     "rave": lambda number, visits: math.sqrt(number / (3 * visits + number)) if number else 0.0,
     "amaf": lambda number, visits: number,
 }
-"""How much the mean of all moves as first counts in that of a move, by rule."""
+"""The weight of the mean of all moves as first in the mean of a move, by rule."""
 
 
 class ConnectXNode:
@@ -39,7 +39,7 @@ class ConnectXNode:
         self.untried = random.sample(range(len(self.stones)), len(self.stones))
 
     def means(self):
-        """What each move is worth, mixed with what games brought in which it was played later."""
+        """The mean of each move, mixed with the mean of games in which it was played later."""
         kind, _, number = RULE
         means = []
         for visits, total, later, later_total in zip(
@@ -104,7 +104,7 @@ class TreeSearch:
             own, other, worth = other, own, 1 - worth
 
     def count_later(self, node, last, worth):
-        """Counts a game for all moves whose squares the player to move took, then or later: those of `last`."""
+        """Counts a game for all moves whose squares the player to move took, now or later: those in `last`."""
         if RULE[0] != "uct":
             played = last & ~node.own
             for i, stone in enumerate(node.stones):
@@ -129,7 +129,7 @@ class TreeSearch:
 
 
 BOARDS: dict = {}
-"""By size, made at the first move."""
+"""Boards by size, made at the first move."""
 
 
 def think(cells, mark, rows, columns, connect, seconds=SECONDS):
@@ -140,6 +140,6 @@ def think(cells, mark, rows, columns, connect, seconds=SECONDS):
 
 
 def agent(observation, configuration):
-    """What the referee asks: the column to play."""
+    """What the referee calls: the column to play."""
     size = configuration.rows, configuration.columns, configuration.inarow
     return think(observation.board, observation.mark, *size)[0]

@@ -1,7 +1,7 @@
 """GNU Backgammon: our players in its games (its external-player protocol), and its player in ours (its Python package).
 
-The program connects and sends boards as FIBS writes them, `board:...`, one a line. The answer is a move, `roll`,
-`take` or `drop`. It plays something else instead of a move that is illegal, without a word, so every move is checked.
+The program connects and sends boards as FIBS writes them, `board:...`, one per line. The answer is a move, `roll`,
+`take` or `drop`. The program silently replaces an illegal move by another one, so we check every move.
 """
 
 import contextlib
@@ -27,12 +27,12 @@ __all__ = ["gnubg_player", "serve"]
 FIELDS = 53
 """Numbers and names of a FIBS board, separated by colons."""
 LEAST_TO_TAKE = -0.5
-"""Expected points from which on a doubled game is played on: dropping costs one point, a lost doubled game two."""
+"""The least expected points at which to take a double: dropping costs one point, a lost doubled game two."""
 MOST_PLIES = 4
 
 
 class FibsBoard(NamedTuple):
-    """A position as the player who is asked sees it: 25 counts each, points 1 to 24 and the bar, own numbering each."""
+    """A position as the asked player sees it: 25 counts a side, points 1 to 24 and the bar, in its own numbering."""
 
     own: tuple[int, ...]
     opponent: tuple[int, ...]
@@ -52,7 +52,7 @@ def parse(line: str) -> FibsBoard:
         raise ValueError(f"{line[:60]!r} is no FIBS board: a number is missing") from None
     if not 0 <= min(first, second) <= max(first, second) <= 6:
         raise ValueError(f"{line[:60]!r} is no FIBS board: dice are 1 to 6, or 0 before the roll")
-    if turn == -color:  # gnubg draws the board for its player 1, whoever is asked, and says here whose turn it is
+    if turn == -color:  # gnubg always draws the board for its player 1, and says here whose turn it is
         color, direction = -color, -direction
     points = [color * number for number in points]
     if direction > 0:
@@ -63,9 +63,9 @@ def parse(line: str) -> FibsBoard:
 
 
 def answer(player: Player, line: str, bits: int = 0) -> str:
-    """What a player answers to a board: its move, `roll` if it has no dice yet, `take` or `drop` if it is doubled.
+    """A player's answer to a board: its move, `roll` if it has no dice yet, `take` or `drop` if it is doubled.
 
-    Raises `ValueError` for what is no board of a game, and `PlayerFailed` for a player in plain Python that fails.
+    Raises `ValueError` for an impossible board, and `PlayerFailed` for a player in plain Python that fails.
     """
     board, game = parse(line), player.game
     if board.doubled:
@@ -83,9 +83,9 @@ def answer(player: Player, line: str, bits: int = 0) -> str:
 
 
 def _single_moves(state: State, actions: Sequence[int]) -> str:
-    """A turn with each checker move by itself, nothing where no checker can move.
+    """A turn with each checker move separately, empty if no checker can move.
 
-    gnubg takes `24/13` of one checker with 6-5 for no legal move, and writes nonsense into its record for `pass`.
+    gnubg does not accept `24/13` for one checker with 6-5 as a legal move, and records `pass` as nonsense.
     """
     moves = []
     for action in actions:
@@ -101,15 +101,15 @@ def serve(
     say: Callable[[str], None] = print,
     connections: int | None = None,
 ) -> int:
-    """Answers boards on a port until it is stopped, or until so many connections are closed; returns how many boards.
+    """Answers boards on a port until stopped, or until so many connections are closed; returns the number of boards.
 
     Args:
         player: who answers.
         port: the port to listen on, at `host`.
-        say: is given a line for people, now and then.
+        say: is called with a line for people, now and then.
         connections: after so many closed connections it ends; by default it does not.
 
-    Raises `ValueError` for another game than backgammon, `OSError` where the port cannot be had.
+    Raises `ValueError` for another game than backgammon, `OSError` if the port cannot be opened.
     """
     if player.game != Backgammon():
         raise ValueError(f"{player.name} plays {player.game.id}; GNU Backgammon plays backgammon")
@@ -137,16 +137,16 @@ def serve(
 
 
 def gnubg_player(game: Game, plies: str) -> Player:
-    """The player `gnubg:0`: GNU Backgammon that looks so many plies ahead, for money without the cube.
+    """The player `gnubg:0`: GNU Backgammon with so many plies of look-ahead, as a money game without the cube.
 
-    Raises `ValueError` for a number of plies that it has not, `ImportError` where its Python package is missing.
+    Raises `ValueError` for an unsupported number of plies, `ImportError` if its Python package is missing.
     """
     number = 0 if plies == "0" else whole_number(plies, f"player 'gnubg:{plies}': plies", MOST_PLIES)
     try:
         import gnubg
     except ImportError:
         raise ImportError("not installed: gnubg; install with: pip install 'gnubg>=1.1.0a16'") from None
-    # Jacoby off: else gammons count for nothing while the cube is in the middle.
+    # Jacoby off: otherwise gammons do not count while the cube is in the middle.
     cube, context = {**gnubg.cubeinfo(), "jacoby": 0}, gnubg.evalcontext(0, number, 1, 0, 0.0)
 
     def move(state: State) -> tuple[int, ...]:
@@ -184,7 +184,7 @@ def _after(state: State, actions: tuple[int, ...]) -> tuple[list[int], list[int]
 
 
 def _worth(player: Player, board: FibsBoard) -> float:
-    """Expected points of the player while the other one is about to roll; 0 if it values no positions."""
+    """Expected points of the player when the other one is about to roll; 0 if it does not value positions."""
     if player.value is None:
         return 0.0
     position = from_plain(board.opponent, board.own, None)

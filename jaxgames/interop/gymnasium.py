@@ -1,4 +1,4 @@
-"""Our games in Gymnasium's loops: `env(game, opponent)` is an environment of one agent against a player."""
+"""Our games as Gymnasium environments: `env(game, opponent)` has one agent, which plays against a player."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ def env(
     action of the agent and all actions of the opponent that follow. The reward is the agent's when the game ends; an
     illegal action ends it at -1.
 
-    Raises `ImportError` where Gymnasium is missing, `ValueError` for what is unknown.
+    Raises `ImportError` if Gymnasium is missing, `ValueError` for unknown arguments.
     """
     rules = make(game) if isinstance(game, str) else game
     player = make_player(opponent, rules) if isinstance(opponent, str) else opponent

@@ -107,7 +107,7 @@ def _quote(value: str) -> str:
 VARIANTS = ("english", "american", "checkers")
 """What programs call the game, if they play several."""
 SECONDS, PATIENCE, START_SECONDS = 1.0, 10.0, 180.0
-"""What a move may take; how much longer it is waited for; how long a program may take to be ready."""
+"""Seconds for a move; how much longer we wait for it; how long a program may take to get ready."""
 MOST_DEPTH = 100
 
 
@@ -125,7 +125,7 @@ class HubProgram:
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
 
     def start(self) -> None:
-        """Starts the program and waits until it is ready. Raises `HubError` if it does not get so far."""
+        """Starts the program and waits until it is ready. Raises `HubError` if it does not get ready."""
         try:
             self._process = subprocess.Popen(
                 shlex.split(self.command),
@@ -158,7 +158,7 @@ class HubProgram:
     def move(self, board: Board) -> tuple[int, ...]:
         """The actions of the move that the program chooses.
 
-        Raises `HubError` if it gives none, `ValueError` if it is illegal. It is started anew after a `HubError`.
+        Raises `HubError` if it gives none, `ValueError` if it is illegal. After a `HubError` it is restarted.
         """
         if self._process is None:
             self.start()
@@ -198,7 +198,7 @@ class HubProgram:
             raise HubError(self._died()) from None
 
     def _receive(self, until: float) -> Line:
-        """The next line. Raises `HubError` after that time, at the end of the program, and if it speaks of an error."""
+        """The next line. Raises `HubError` after that time, if the program ends, and if it reports an error."""
         begun = time.monotonic()
         try:
             text = self._lines.get(timeout=max(until - begun, 0))
@@ -222,7 +222,7 @@ class HubProgram:
 
 
 def hub_player(game: Game, command: str, time: float = SECONDS, depth: int | None = None) -> Player:
-    """The player `hub:COMMAND`: a draughts program that is asked by the Hub protocol, a second for each move.
+    """The player `hub:COMMAND`: a draughts program that speaks the Hub protocol, with a second for each move.
 
     Raises `ValueError` for another game, and a program that does not get ready to play English draughts.
     """
@@ -267,7 +267,7 @@ ENTRY = PlayerEntry(
 def serve(player: Player, commands: Iterable[str], answers: TextIO) -> int:
     """Answers lines of the Hub protocol as a program until `quit` or the end; returns how many moves were chosen.
 
-    The player is as strong as its spec says, whatever `level` is asked for. Raises `ValueError` for another game.
+    The player is as strong as its spec says; it ignores `level`. Raises `ValueError` for another game.
     """
     if not isinstance(player.game, Checkers):
         raise ValueError(f"{player.name} plays {player.game.id}; the Hub protocol is for checkers")
@@ -294,7 +294,7 @@ def serve(player: Player, commands: Iterable[str], answers: TextIO) -> int:
                 case "ping":
                     say("pong")
                 case "pos":
-                    board = None  # no move in an old position where the new one is wrong
+                    board = None  # so that no move is made in an old position if the new one is wrong
                     board = _position(line.arguments)
                 case "go" if board is not None:
                     chosen += 1
@@ -307,7 +307,7 @@ def serve(player: Player, commands: Iterable[str], answers: TextIO) -> int:
 
 
 def choose_move(player: Player, board: Board, number: int) -> str:
-    """The move of a player, read back under the rules. Raises `ValueError` where the game is over."""
+    """The move of a player, checked under the rules. Raises `ValueError` if the game is over."""
     if not legal_moves(board):
         raise ValueError(f"{format_position(board)}: the game is over")
     state = state_on_host(player.game, from_plain(board))
@@ -333,7 +333,7 @@ def _check_variant(arguments: dict[str, str]) -> None:
 
 
 def _read(output: TextIO, lines: "queue.SimpleQueue[str | None]") -> None:
-    """Hands lines on as they come; None at the end."""
+    """Passes lines on as they come; None at the end."""
     with output:
         for line in output:
             lines.put(line)

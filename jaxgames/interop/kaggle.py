@@ -31,15 +31,15 @@ __all__ = ["submission", "submission_player"]
 ALPHA_BETA = Path(__file__).with_name("connect_x_agent.py")
 TREES = Path(__file__).with_name("connect_x_mcts.py")
 MOST_SECONDS = 1.5
-"""For a move, where the player's budget is a time: the referee allows 2."""
+"""Most seconds for a move, if the player's budget is a time: the referee allows 2."""
 RULES: dict[type, Callable[[Any], tuple[str, float, float]]] = {
     UCT: lambda rule: ("uct", rule.c, 0.0),
     RAVE: lambda rule: ("rave", rule.c, rule.k),
     AMAF: lambda rule: ("amaf", rule.c, rule.alpha),
 }
-"""The rules that a submission knows, and how it is told of them."""
+"""The selection rules that a submission knows, and their constants there."""
 MOST_BYTES = 1_000_000
-"""What a submission may measure."""
+"""The largest submission."""
 MOST_ROWS, MOST_BITS = 8, 63
 """Of a board with a network: all stones of a column are looked up in a table, and a board is a word with a bit for each
 square and one on top of each column.
@@ -47,12 +47,12 @@ square and one on top of each column.
 
 
 def submission(player: Player) -> str:
-    """The Python file of a submission, by what `player` is.
+    """The Python file of a submission; it depends on the kind of `player`.
 
-    With a network: alpha-beta for as long as a move may take, with its values at the horizon. `uct`, `rave` or `amaf`:
-    the same search by simulations, as many of them as fit into a second. Alpha-beta without a network counts threats
-    at its horizon. Raises `ValueError` for a player of another game, one that neither searches nor has a network, one
-    that searches in another way, one that is too large, and a network of too large a board.
+    With a network: alpha-beta for as long as a move may take, with the network's values at the horizon. `uct`, `rave`
+    or `amaf`: the same search by simulations, as many of them as fit into a second. Alpha-beta without a network counts
+    threats at its horizon. Raises `ValueError` for a player of another game, one that neither searches nor has a
+    network, one that searches in another way, one that is too large, and a network for too large a board.
     """
     game = player.game
     if not isinstance(game, ConnectFour):
@@ -76,7 +76,7 @@ def submission(player: Player) -> str:
 
 
 def _filled(text: str, constants: dict[str, Any]) -> str:
-    """A file with its constants. Raises `ValueError` where it is too large for the referee."""
+    """A file with its constants. Raises `ValueError` if it is too large for the referee."""
     for name, value in constants.items():
         before = next(line for line in text.splitlines() if line.startswith(f"{name} = "))
         text = text.replace(before, f"{name} = {value!r}", 1)
@@ -106,13 +106,13 @@ def _tree_constants(player: Player, turn: MCTSTurn) -> dict[str, Any]:
     seconds = SECONDS if turn.seconds is None else turn.seconds
     if seconds > MOST_SECONDS:
         raise ValueError(f"{player.name} thinks too long for Kaggle's 2 seconds; expected at most {MOST_SECONDS} s")
-    # With a budget of time the number of simulations has no bound.
+    # With a time budget the number of simulations is unlimited.
     simulations = turn.simulations if turn.seconds is None else 10**9
     return {"SECONDS": seconds, "SIMULATIONS": simulations, "RULE": rule(turn.rule), "FINAL": turn.final}
 
 
 def submission_player(game: Game, file: str) -> Player:
-    """The player `kaggle:FILE`: a submission of anybody, asked as Kaggle's referee asks it.
+    """The player `kaggle:FILE`: anybody's submission, called as Kaggle's referee calls it.
 
     The referee takes the last function of the file. Raises `ValueError` for another game, and a file without one.
     """
@@ -144,7 +144,7 @@ ENTRY = PlayerEntry(
 
 
 def _weights(game: ConnectFour, network: PlayerNetwork) -> bytes:
-    """The network as .npz. Its first layer becomes what each stone on each square adds to the sums."""
+    """The network as .npz. Its first layer becomes a table of what each stone on each square adds to the sums."""
     layers = layers_of(network.params)
     biases = [np.asarray(layer.get("bias", np.zeros(1, np.float32))) for layer in layers]
     kernel = np.asarray(layers[0]["kernel"])
@@ -161,7 +161,7 @@ def _weights(game: ConnectFour, network: PlayerNetwork) -> bytes:
 
 
 def _encoded(game: ConnectFour, encoding: Callable[[Any], Any]) -> tuple[np.ndarray, np.ndarray]:
-    """The inputs of the empty board, and what one stone changes in them: [2 players, rows, columns, inputs]."""
+    """The inputs of the empty board, and how one stone changes them: [2 players, rows, columns, inputs]."""
     rows, columns = game.rows, game.cols
     empty = jax.device_get(game.init_position(jax.random.key(0)))
 

@@ -57,7 +57,7 @@ def _class_of_inputs(inputs: Any) -> Any:
 
 
 def policy_network_of(player: Player) -> PolicyNetwork | None:
-    """The network of AlphaZero's kind that a player plays by or searches with; None if it has none."""
+    """The policy and value network by which a player plays or searches; None if it has none."""
     turn: Any = player.turn
     for owner in (turn, player.params, getattr(getattr(turn, "make_value", None), "owner", None)):
         network: Any = getattr(owner, "policy", owner)
@@ -67,9 +67,10 @@ def policy_network_of(player: Player) -> PolicyNetwork | None:
 
 
 def value_head_of(player: Player, policy: PolicyNetwork) -> PlayerNetwork:
-    """The values of a policy network as a network of their own.
+    """The values of a policy network as a separate network.
 
-    Raises `ValueError` unless it is fully connected, with or without windows: else its first layer is no sum of stones.
+    Raises `ValueError` unless it is fully connected, with or without windows: other first layers are not sums over
+    stones.
     """
     module = getattr(policy.apply, "owner", None)
     if not isinstance(module, PolicyValueNet) or module.convolutions:
@@ -82,7 +83,7 @@ def value_head_of(player: Player, policy: PolicyNetwork) -> PlayerNetwork:
         windows, weights = Windows(module.window, module.channels, shape), {"params": params.pop("Windows_0")}
         bias = np.asarray(windows.apply(weights, np.zeros((1, inputs), np.float32)))
         kernel = np.asarray(windows.apply(weights, np.eye(inputs, dtype=np.float32))) - bias
-        # What the windows do not cover: stones count 0 or 1, which the activation leaves as they are.
+        # What the windows do not cover: stones count 0 or 1, which the activation does not change.
         kernel = np.concatenate([np.eye(inputs, dtype=np.float32), kernel], axis=1)
         layers.append({"kernel": kernel, "bias": np.concatenate([np.zeros(inputs, np.float32), bias[0]])})
     layers += [{name: np.asarray(x) for name, x in layer.items()} for layer in layers_of({"params": params})]
@@ -97,9 +98,9 @@ def value_head_of(player: Player, policy: PolicyNetwork) -> PlayerNetwork:
 
 
 def network_of(player: Player) -> PlayerNetwork | None:
-    """The network that a player's positions are valued by, also at the leaves of a search; None if it has none.
+    """The network by which a player values positions, also at the leaves of a search; None if it has none.
 
-    Raises `ValueError` for networks that see positions from one side only, and for outputs that name actions.
+    Raises `ValueError` for networks that see positions only from one side, and for outputs that name actions.
     """
     turn: Any = player.turn
     evaluator = player.params if hasattr(player.params, "make_value") else turn  # of a search by simulations

@@ -17,14 +17,14 @@ __all__ = ["export"]
 
 
 def export(player: Player, file: str | Path) -> dict[str, Any]:
-    """Writes the network of a player, and returns what is said of it in the file.
+    """Writes the network of a player, and returns the metadata in the file.
 
-    The input `positions` is float32[n, inputs], the player's encoding of positions; the output float32[n, outputs] are
-    the network's outputs, whose products with `points` add up to expected points. A network of AlphaZero's kind takes
+    The input `positions` is float32[n, inputs], the player's encoding of positions; the output, float32[n, outputs], is
+    the network's; expected points are the sum of outputs times `points`. A policy and value network takes
     `observations` float32[n, *shape] and gives `logits` and `values`.
 
-    Raises `ValueError` for a player without a network and where jax2onnx cannot do it with this JAX, `ImportError`
-    where it is missing.
+    Raises `ValueError` for a player without a network and if jax2onnx fails with this JAX, `ImportError`
+    if it is missing.
     """
     policy = policy_network_of(player)
     network = network_of(player) if policy is None else None
@@ -45,7 +45,7 @@ def export(player: Player, file: str | Path) -> dict[str, Any]:
     except ImportError as error:
         raise ImportError(f"not installed: {error.name}; install with: pip install 'jaxgames[interop]'") from None
     try:
-        with jax.disable_jit():  # jitted functions are traced as they are: jax2onnx may not know this JAX's jit
+        with jax.disable_jit():  # traces through jitted functions: jax2onnx may not know this JAX's jit
             model = to_onnx(
                 function,
                 inputs=[("n", *shape)],  # float32

@@ -23,15 +23,15 @@ from jaxgames.players.specs import PlayerEntry, by_name, number_option, whole_op
 __all__ = ["openspiel_player"]
 
 MEGABYTES = 1000
-"""What a tree may take."""
+"""The most memory of a tree."""
 EXPLORATION = 2.0
-"""The constant of UCT, as in OpenSpiel's own examples."""
+"""The exploration constant of UCT, as in OpenSpiel's own examples."""
 SEED, MOST_SEED = 1, 2**31 - 1
 STONES = ".xo"
 DRAW_AFTER = 40
 """OpenSpiel's draughts are drawn after so many single moves without a capture."""
 MOST_STATES = 2**16
-"""That are remembered; the oldest are forgotten."""
+"""How many states are remembered; the oldest are forgotten."""
 
 
 def openspiel_player(game: Game, bot: str, simulations: int, c: float = EXPLORATION, seed: int = SEED) -> Player:
@@ -41,10 +41,10 @@ def openspiel_player(game: Game, bot: str, simulations: int, c: float = EXPLORAT
         game: tic-tac-toe, Connect Four or checkers.
         bot: one of `BOTS`.
         simulations: of each move.
-        c: the constant of exploration.
-        seed: where its random numbers begin.
+        c: the exploration constant.
+        seed: of its random numbers.
 
-    Raises `ValueError` for another game, bot or number, `ImportError` where OpenSpiel is missing.
+    Raises `ValueError` for another game, bot or number, `ImportError` if OpenSpiel is missing.
     """
     name = f"openspiel:{bot}:{simulations}"
     if bot not in BOTS:
@@ -64,7 +64,7 @@ def openspiel_player(game: Game, bot: str, simulations: int, c: float = EXPLORAT
 
 
 def _mcts(pyspiel: Any, game: Any, simulations: int, exploration: float, seed: int) -> Any:
-    """Its search by UCT with rollouts, which proves results as it goes."""
+    """Its UCT search with rollouts, which also proves results."""
     evaluator = pyspiel.RandomRolloutEvaluator(1, seed)
     return pyspiel.MCTSBot(game, evaluator, exploration, simulations, MEGABYTES, True, seed, False)
 
@@ -86,7 +86,7 @@ ENTRY = PlayerEntry(
 
 
 def _rules(game: Game) -> tuple[str, Callable[[Any], Any]]:
-    """OpenSpiel's name of a game, and what has its states of our positions. Raises `ValueError` for other games."""
+    """OpenSpiel's name of a game, and the map from our positions to its states. Raises `ValueError` for other games."""
     if isinstance(game, Checkers):
         return "checkers", lambda theirs: FollowedGames(game, theirs)
     if isinstance(game, ConnectFour):
@@ -131,9 +131,9 @@ def _mover(cells: np.ndarray) -> str:
 class FollowedGames:
     """OpenSpiel's states of the positions where a player may have to move, in any number of games of checkers.
 
-    OpenSpiel begins a game of checkers at the first move only. So its states are followed: each of our positions is
-    looked up among those that the games so far could have come to. There the player who begins, our Black, plays
-    upwards from a1: the board is ours turned around. A jump has the same number as the step in its direction.
+    OpenSpiel can begin a game of checkers only at the first move. So its states are tracked: each of our positions is
+    looked up among those that the games so far could have reached. There the player who begins, our Black, plays
+    upwards from a1: its board is ours turned around. A jump has the same number as the step in its direction.
     """
 
     def __init__(self, game: Checkers, theirs: Any):
@@ -150,7 +150,7 @@ class FollowedGames:
         self._states: dict[bytes, Any] = {}
 
     def find(self, position: Any) -> Any:
-        """OpenSpiel's state. Raises `ValueError` for a position that no game has come to from the first move."""
+        """OpenSpiel's state. Raises `ValueError` for a position that no game so far could reach from its first move."""
         key = as_bytes(position)
         state = self._first.get(key, self._states.get(key))
         if state is None:
@@ -158,7 +158,7 @@ class FollowedGames:
         return state
 
     def act(self, position: Any, action: int) -> int:
-        """Our number of an action of OpenSpiel's; what may come of it is followed from now on."""
+        """Our number of an action of OpenSpiel's; the states after it are tracked from now on."""
         state = self.find(position)
         player = state.current_player()
         number = int(self._numbers[player, action])
@@ -171,7 +171,7 @@ class FollowedGames:
         return number
 
     def _turns_of_other(self, position: Any, state: Any, player: int) -> dict[bytes, Any]:
-        """All states in which `player` is next to act, one turn of the other at most from here."""
+        """All states in which `player` is next to act, at most one turn of the other player from here."""
         if state.is_terminal():
             return {}
         if state.current_player() == player:

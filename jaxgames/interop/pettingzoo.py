@@ -1,4 +1,4 @@
-"""Our games in PettingZoo's loops: `env(game)` is an AEC environment of two agents."""
+"""Our games as PettingZoo environments: `env(game)` is an AEC environment of two agents."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def env(game: Game | str, render_mode: str | None = None) -> Any:
     of `observation` and `action_mask` (all 0 for the agent that is not to act). The rewards come when the game ends;
     an illegal action ends it at -1. `render_mode` is None, `ansi` (the game's notation) or `svg` (a drawing).
 
-    Raises `ImportError` where PettingZoo is missing, `ValueError` for an unknown game or render mode.
+    Raises `ImportError` if PettingZoo is missing, `ValueError` for an unknown game or render mode.
     """
     rules = make(game) if isinstance(game, str) else game
     try:

@@ -28,7 +28,7 @@ ACTIVATION = "softsign_unit"
 """The function of every layer, as `MLP` and `ACTIVATIONS` know it."""
 
 COLUMNS_FIRST = (0, 3, 6, 1, 4, 7, 2, 5, 8)
-"""The cell of a board of 3 x 3, row by row, that each cell of the program is, column by column; and the other way."""
+"""For each cell of the program, column by column, the cell of a 3 x 3 board row by row; and the other way."""
 
 _LAYER = re.compile(r"\{([^{}]*)\}")
 
@@ -78,8 +78,8 @@ def to_rows(
 ) -> Float32[np.ndarray, "n dimension"]:
     """The networks as rows of numbers: layer after layer the kernel, unit after unit, then the biases.
 
-    By default they come to play on boards read row by row; `order` lists which input and output of a row each input and
-    output of the text becomes, and None leaves them as they are. Raises `ValueError` unless all networks have the same
+    By default they are reordered for boards read row by row; `order` lists which input and output of a row each input
+    and output of the text becomes, and None keeps their order. Raises `ValueError` unless all networks have the same
     shape, which fits the order.
     """
     shapes = {tuple(layer.kernel.shape for layer in network) for network in networks}
@@ -149,7 +149,7 @@ def _network(line: str) -> Network:
 
 
 def _layer(text: str, before: int) -> TextLayer:
-    """The layer of a text that `before` characters of the line precede."""
+    """The layer of a text that begins after `before` characters of the line."""
     try:
         parts = json_text.loads(f"[{text}]", parse_int=float, parse_constant=_no_number)
     except json.JSONDecodeError as error:

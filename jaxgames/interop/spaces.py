@@ -1,4 +1,4 @@
-"""What the loops of other people need of a game: its spaces, and its steps as small compiled programs."""
+"""What other libraries' environments need of a game: its spaces, and its steps as small compiled programs."""
 
 from collections.abc import Collection
 from functools import partial
@@ -30,7 +30,7 @@ def observation_box(game: Game) -> Any:
 
 
 def observed(state: State, player: int) -> np.ndarray:
-    """What a player sees, as the space has it."""
+    """What a player sees, in the form of the space."""
     seen = np.asarray(_observe(state, jnp.int32(player)))
     return seen.astype(np.int8) if seen.dtype == bool else seen
 

@@ -1,1 +1,1 @@
-"""What XLA needs and JAX has not: bit sets, random bits, ragged lists, values computed once, pytrees, free memory."""
+"""What XLA needs and JAX lacks: bit sets, random bits, ragged lists, values computed once, pytrees, free memory."""

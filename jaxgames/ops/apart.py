@@ -1,4 +1,4 @@
-"""Questions to this machine that could end the program: asked in a process of its own, once for all programs."""
+"""Questions about this machine that could crash the program: a separate process asks them, once for all programs."""
 
 import concurrent.futures
 import json
@@ -16,15 +16,15 @@ YES, NO = 0, 3
 
 
 def ask(question: Callable[[], bool], about: str, is_safe: bool = False) -> bool:
-    """What a question says. A process that dies over it says no; one that takes too long says no for now.
+    """The answer to a question. If the process dies it is no; if it takes too long it is no for now.
 
-    The answer is kept in `answers.json`, beside JAX's compiled programs if they are kept on disk, else in the user's
-    cache. Where it cannot be kept it is asked again.
+    The answer is kept in `answers.json`, beside JAX's compiled programs if they are kept on disk, otherwise in the
+    user's cache. If it cannot be kept it is asked again.
 
     Args:
-        question: a function of a module, by its own name.
+        question: a function of a module, under its own name.
         about: what the answer depends on, such as versions.
-        is_safe: whether it can be asked in this process: then in a thread, which no trace is under way in.
+        is_safe: whether this process can ask it: then in a thread, in which nothing is being traced.
     """
     name = f"{question.__module__}.{question.__name__}: {about}, XLA_FLAGS {os.environ.get('XLA_FLAGS', '')}"
     kept = _kept()
@@ -38,13 +38,13 @@ def ask(question: Callable[[], bool], about: str, is_safe: bool = False) -> bool
         if found is None:
             return False
         answer = found
-    if answer or not is_safe:  # a no of this process may come of its own settings
+    if answer or not is_safe:  # a no from this process may be due to its own settings
         _keep(kept | {name: answer})
     return answer
 
 
 def _asked_apart(question: Callable[[], bool]) -> bool | None:
-    """The answer of a process of its own; None if there was none in time."""
+    """The answer of a separate process; None if there was none in time."""
     code = f"import {question.__module__} as m; raise SystemExit({YES} if m.{question.__name__}() else {NO})"
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     try:

@@ -1,6 +1,6 @@
 """Sets as bits of uint32 words: the operations on boards that the games share.
 
-All are elementwise: they work at any batch shape, XLA fuses them, and they need no gather and no scatter.
+All are elementwise: they work at any batch shape, XLA fuses them, and they need neither gather nor scatter.
 """
 
 import functools
@@ -77,7 +77,7 @@ def unpack(sets: Sequence[Word | tuple[Word, ...]], places: np.ndarray) -> Bool[
     """Sets as flags: element `i * len(sets) + k` says whether set k holds bit `places[i]`.
 
     A set is one word or several; places beyond it are false. Each element takes one `and` for each word, in one flat
-    row, since XLA:CPU makes vector code of that form and of few others.
+    row, a form that XLA:CPU vectorises, unlike most others.
     """
     parts = []
     for number, words in enumerate(sets):
@@ -111,7 +111,7 @@ def pack(flags: Bool[Array, "... n"]) -> UInt32[Array, "... words"]:
 def bounded(random: Word, number: Word | int) -> Word:
     """A number from 0 to `number` - 1 drawn by 32 random bits: the high word of their product, without a division.
 
-    For `number` up to 65,536. No result is more likely than another by more than `number` / 2^32. Raises `ValueError`
+    For `number` up to 65,536. Probabilities differ by at most a share of `number` / 2^32. Raises `ValueError`
     for bits of another width.
     """
     checks.bits(random)

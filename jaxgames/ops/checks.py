@@ -1,4 +1,4 @@
-"""What a caller gave, looked at before anything is computed: one line says what would be right.
+"""Checks of arguments before anything is computed: the error is one line that says what would be right.
 
 Only types, shapes and dtypes are read, so that nothing is added to a compiled program, and a tracer is checked like an
 array. The wrong kind of thing (a text, a list) is a `TypeError`, the right kind with a wrong shape, dtype or value a
@@ -26,7 +26,7 @@ LEAST_FLOAT32, MOST_FLOAT32 = float(np.finfo(np.float32).tiny), float(np.finfo(n
 
 
 def describe(value: Any) -> str:
-    """What a value is, in a few words of one line."""
+    """What a value is, in a few words."""
     if value is None or isinstance(value, bool | int | float | complex):
         return repr(value)
     if isinstance(value, str):
@@ -45,7 +45,7 @@ def _with_article(name: str) -> str:
 
 
 def name_of(function: Any) -> str:
-    """The name that a function was given."""
+    """The name of a function."""
     return getattr(function, "__name__", type(function).__name__)
 
 
@@ -57,7 +57,7 @@ def is_array(value: Any) -> bool:
 def whole(name: str, value: Any, low: int | None = 1, high: int | None = None, expected: str = "") -> int:
     """A setting that is a whole number from `low` on (None: any), known when a program is traced.
 
-    `expected` is what errors say, by default the range.
+    Errors say that `expected` was expected, by default the range.
     """
     among = "" if low is None else f" from {low} {'on' if high is None else f'to {high}'}"
     expected = f"expected {expected or f'a whole number{among}'}"
@@ -73,12 +73,12 @@ def whole(name: str, value: Any, low: int | None = 1, high: int | None = None, e
 
 
 def whole_or_traced(name: str, value: Any, low: int = 1) -> Any:
-    """As `whole`, but it may be one that a program gets as an input."""
+    """As `whole`, but it may also be traced, as an input of a program."""
     return integers(name, value, ()) if isinstance(value, jax.core.Tracer) else whole(name, value, low)
 
 
 def number(name: str, value: Any, expected: str, right: Callable[[float], bool] = lambda number: True) -> float:
-    """A setting that is a number for which `right` holds, as `expected` says; NaN is none."""
+    """A setting that is a number for which `right` holds, as `expected` says; NaN is refused."""
     if isinstance(value, jax.core.Tracer):
         raise TypeError(f"{name} is traced: expected {expected}, the same in each call (a static argument)")
     if isinstance(value, bool) or not (isinstance(value, numbers.Real) or (is_array(value) and value.ndim == 0)):
@@ -142,7 +142,7 @@ def kind(name: str, value: Any, of: type[Kind]) -> Kind:
 
 
 def made(name: str, value: Any, parts: tuple[str, ...], expected: str) -> Any:
-    """A value that has these attributes: what one of our functions made, and not that function."""
+    """A value with these attributes: the result of one of our functions, not the function itself."""
     if isinstance(value, str | type) or not all(hasattr(value, part) for part in parts):
         ours = isinstance(value, type | types.FunctionType) and value.__module__.startswith("jaxgames.")
         what = f"{value.__name__} is not called" if ours else describe(value)
@@ -151,7 +151,7 @@ def made(name: str, value: Any, parts: tuple[str, ...], expected: str) -> Any:
 
 
 def key(value: Any, name: str = "key") -> Any:
-    """One key, typed or of the old kind, which is uint32[2], or what else the usual generator of this JAX has."""
+    """One key, typed or legacy; a legacy key is uint32[2], or whatever the default generator of this JAX has."""
     if not is_array(value):
         raise TypeError(f"{name} {describe(value)}: expected a key, such as jax.random.key(0)")
     typed = jnp.issubdtype(value.dtype, jax.dtypes.prng_key)
@@ -167,7 +167,7 @@ def key(value: Any, name: str = "key") -> Any:
 
 @functools.cache
 def _words_of_key(generator: Any) -> int:
-    """Of a key of the old kind: JAX takes it for one of its usual generator, which is this one, whatever made it."""
+    """The generator of a legacy key: JAX always takes it for one of its default generator, whatever made it."""
     return jax.eval_shape(jax.random.PRNGKey, 0).shape[0]
 
 
@@ -179,8 +179,8 @@ def batch_of(shape: tuple[int, ...]) -> str:
 def integers(name: str, value: Any, shape: tuple[int, ...], most: int | None = None) -> Any:
     """Whole numbers of this shape, as int32; a wide one that is negative, or that int32 cannot hold, becomes -1.
 
-    A whole number of Python or NumPy is right where the shape is (). With `most` those that are known outside of `jit`
-    are from 0 to this.
+    If the shape is (), a whole number of Python or NumPy is accepted. With `most`, numbers that are known outside of
+    `jit` must be from 0 to `most`.
     """
     if isinstance(value, bool | float | complex) or not (is_array(value) or isinstance(value, int)):
         kind = ValueError if isinstance(value, float) else TypeError
@@ -196,14 +196,14 @@ def integers(name: str, value: Any, shape: tuple[int, ...], most: int | None = N
         raise ValueError(f"{name} {describe(value)}: expected {_wanted(shape)}")
     if most is not None and _known(value) and not np.all((np.asarray(value) >= 0) & (np.asarray(value) <= most)):
         raise ValueError(f"{name} {describe(given) if shape else given}: expected {_wanted(shape)} from 0 to {most}")
-    if value.dtype.itemsize > 4:  # without a word it would be another number
+    if value.dtype.itemsize > 4:  # a cast would silently change the number
         where: Any = jnp.where if isinstance(value, jax.Array) else np.where
         value = where((value >= 0) & (value <= MOST), value.astype(np.int32), np.int32(-1))
     return jnp.asarray(value, jnp.int32)
 
 
 def _known(value: Any) -> bool:
-    """Whether the numbers of an array can be looked at here: it is not traced, and no part is on another host."""
+    """Whether the numbers of an array can be read here: it is not traced, and no part is on another host."""
     return not isinstance(value, jax.core.Tracer) and getattr(value, "is_fully_addressable", True)
 
 
@@ -223,7 +223,7 @@ def array(name: str, value: Any, dtype: Any, shape: tuple[int | None, ...], of: 
 
 
 def bits(value: Any) -> Any:
-    """Random bits: words of 32. With x64 on JAX draws 64, of which comparisons and shifts would make something else."""
+    """Random bits: words of 32. With x64 JAX draws 64, with which comparisons and shifts would give other results."""
     if not is_array(value) or value.dtype != np.uint32:
         said = f"bits {describe(value)}: expected uint32, as jax.random.bits(key, dtype=jnp.uint32) draws them"
         raise (ValueError if is_array(value) else TypeError)(said)

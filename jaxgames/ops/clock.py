@@ -1,4 +1,4 @@
-"""The time inside compiled programs, for searches with a budget of time."""
+"""The time inside compiled programs, for searches with a time budget."""
 
 import time
 
@@ -11,7 +11,7 @@ from jaxgames.ops.jax_internals import call_host
 
 
 def microseconds(after: Array) -> UInt32[Array, ""]:
-    """The time when `after`, an array, is known: a count that begins anew every 71 minutes. Differences are exact."""
+    """The time when `after`, an array, is known: a count that wraps around every 71 minutes. Differences are exact."""
     return call_host(_now, jax.ShapeDtypeStruct((), jnp.uint32), after.reshape(-1)[:1])
 
 

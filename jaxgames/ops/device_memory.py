@@ -1,4 +1,4 @@
-"""How much memory there is: of the device that JAX uses where it tells (GPUs do), else of this machine."""
+"""How much memory there is: of the device that JAX uses if it reports this (GPUs do), otherwise of this machine."""
 
 import os
 from pathlib import Path
@@ -7,7 +7,7 @@ import jax
 
 
 def free_bytes() -> int | None:
-    """Free bytes of the device that JAX uses, or of the machine; None if it does not tell."""
+    """Free bytes of the device that JAX uses, or of the machine; None if not reported."""
     stats = jax.local_devices()[0].memory_stats()
     if stats and "bytes_limit" in stats:
         return stats["bytes_limit"] - stats.get("bytes_in_use", 0)
@@ -20,7 +20,7 @@ def free_bytes() -> int | None:
 
 
 def machine_bytes() -> int:
-    """All bytes of a device, if it tells; else those of this machine, or what its control group allows."""
+    """All bytes of a device, if it reports them; otherwise those of this machine, or what its control group allows."""
     stats = jax.local_devices()[0].memory_stats() or {}
     if "bytes_limit" in stats:
         return int(stats["bytes_limit"])

@@ -11,7 +11,7 @@ from jaxgames.ops import checks
 def device_mesh(number: int | None, axis: str) -> Mesh:
     """A mesh with one axis over the first `number` devices (None: over all, of all processes).
 
-    Raises `ValueError` if there are not so many.
+    Raises `ValueError` if there are fewer.
     """
     found = jax.devices()
     if number is not None:
@@ -22,7 +22,7 @@ def device_mesh(number: int | None, axis: str) -> Mesh:
 
 
 def check_shares(numbers: Mapping[str, int], devices: int) -> None:
-    """Raises `ValueError` where devices get unequal shares of one of these numbers, by name."""
+    """Raises `ValueError` if devices would get unequal shares of one of these numbers, given by name."""
     for name, number in numbers.items():
         if number % devices:
             raise ValueError(f"{name}={number} cannot be split over {devices} devices evenly")

@@ -1,6 +1,6 @@
-"""All of JAX that is not its public interface. Each piece has a way to do without it, so that no release stops a user.
+"""All uses of JAX beyond its public interface. Each piece has a fallback, so that no release of JAX stops a user.
 
-What is missing is None here or is done otherwise; `tests/ops/test_jax_internals.py` takes each away and runs the rest.
+A missing piece is None here or is replaced; `tests/ops/test_jax_internals.py` removes each and runs the rest.
 """
 
 import contextlib
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def _piece(module: str, name: str) -> Any:
-    """What a module of JAX has by this name; None if it has no such thing, or is not there."""
+    """The object with this name in a module of JAX; None if the module or the name does not exist."""
     try:
         return getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError):
@@ -34,12 +34,12 @@ __all__ = ["ClosedJaxpr", "Jaxpr", "call_host", "has_programs", "is_true", "jaxp
 
 
 def has_programs() -> bool:
-    """Whether programs can be looked at, put together anew and marked. Without it every search runs unmarked."""
+    """Whether programs can be inspected, rebuilt and marked. Without it every search runs unmarked."""
     return None not in (ClosedJaxpr, Jaxpr, jaxpr_as_fun, set_xla_metadata)
 
 
 def marked(**attributes: str | None) -> contextlib.AbstractContextManager:
-    """What is traced within bears these attributes in XLA's program; None takes one off. Without it: nothing."""
+    """Operations traced within get these attributes in XLA's program; None removes one. Fallback: does nothing."""
     return contextlib.nullcontext() if set_xla_metadata is None else set_xla_metadata(**attributes)
 
 
@@ -49,14 +49,14 @@ def setting(name: str) -> Any:
 
 
 def is_true(program: Any) -> bool:
-    """Whether the only result of a traced function is the constant True. Without it: never known, so False."""
+    """Whether the only result of a traced function is the constant True. Fallback: never known, so False."""
     (result,) = program.jaxpr.outvars
     return Literal is not None and isinstance(result, Literal) and bool(result.val)
 
 
 def call_host(function: Callable, shape: jax.ShapeDtypeStruct, *arguments: jax.Array) -> jax.Array:
-    """What a function of the host gives when a compiled program comes to it, each time anew.
+    """The result of a host function, called each time a compiled program gets there.
 
-    Without `io_callback` by `pure_callback`, which XLA may call less often, where it is given the same twice.
+    Fallback without `io_callback`: `pure_callback`, which XLA may call less often if its arguments repeat.
     """
     return (io_callback or jax.pure_callback)(function, shape, *arguments)

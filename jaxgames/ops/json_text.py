@@ -1,4 +1,4 @@
-"""JSON that somebody else has written: whatever is wrong with it is a `ValueError` of one line."""
+"""JSON from elsewhere: anything wrong with it is a `ValueError` of one line."""
 
 import json
 from typing import Any
@@ -8,7 +8,7 @@ MOST_DEPTH = 100
 
 
 def loads(text: str | bytes, **options: Any) -> Any:
-    """As `json.loads`. Raises `json.JSONDecodeError`, a `ValueError`, also for what is nested too deeply."""
+    """As `json.loads`. Raises `json.JSONDecodeError`, a `ValueError`, also for too deep nesting."""
     try:
         return _shallow(json.loads(text, **options))
     except RecursionError:

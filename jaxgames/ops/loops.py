@@ -1,9 +1,9 @@
 """Loops over many lanes, which XLA:CPU runs on all cores.
 
-XLA:CPU compiles a loop that it finds small into one kernel, on one core. For a few lanes that is fast, as the loop's
-operations then cost nothing to start. From some hundred lanes on it can cost more than it saves, the more so the more
-cores there are. On 2 cores with jax 0.12, searches in 1,024 positions of tic-tac-toe are 1.2 times as fast without it,
-generations of 200 candidates x 38 games 1.3 times. Rollouts of games gain by such kernels even there: they stay.
+XLA:CPU compiles a loop that it finds small into one kernel, on one core. For a few lanes this is fast, as the loop's
+operations then cost nothing to start. From some hundred lanes on it can cost more than it saves, especially with many
+cores. On 2 cores with jax 0.12, searches in 1,024 positions of tic-tac-toe are 1.2 times as fast without it,
+generations of 200 candidates x 38 games 1.3 times. Rollouts of games are faster with such kernels, so they keep them.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from jax import lax
 from jaxtyping import Array, Bool, UInt32
 
 MANY = 512
-"""From so many lanes on a loop is no kernel: at 256 kernels were faster yet."""
+"""From so many lanes on a loop does not become a kernel: with 256 lanes kernels were still faster."""
 _MOST = np.uint32(2**32 - 1)
 Carry = TypeVar("Carry")
 
@@ -25,17 +25,17 @@ def while_loop(
 ) -> Carry:
     """`lax.while_loop(more, step, carry)` whose body works on so many lanes.
 
-    XLA never makes one kernel of a loop that scatters. So on CPUs a loop over many lanes counts its rounds by a
-    scatter. Elsewhere it counts nothing, as a scatter would be a kernel more.
+    XLA never makes one kernel of a loop that scatters. So on CPUs a loop over many lanes counts its iterations by a
+    scatter. Elsewhere it does not count, as a scatter would be an extra kernel.
 
     Args:
         lanes: of the arrays in the body.
-        more: whether another round follows.
-        step: one round.
-        carry: what the first round gets.
+        more: whether another iteration follows.
+        step: one iteration.
+        carry: the input of the first iteration.
 
     Returns:
-        What the last round gave. On CPUs at most 2^32 - 1 rounds are run.
+        The result of the last iteration. On CPUs at most 2^32 - 1 iterations run.
     """
     if lanes < MANY:
         return lax.while_loop(more, step, carry)

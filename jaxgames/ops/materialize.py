@@ -5,9 +5,9 @@ observation of 84 elements 84 times more. `jax.lax.optimization_barrier` does no
 division, as divisions are expensive. So `materialize` divides by a 1 that XLA does not know to be 1: the value stays
 the same, and XLA computes and stores it once. LLVM, which runs after XLA, sees the 1 and drops the division.
 
-A GPU has fewer kernels so, too. But it repeats even a division in a kernel for an array of another shape; a barrier it
-does not pass. A TPU cannot divide whole numbers: its compiler makes long programs of a division, and takes up to four
-times as long. There the value stays as it is, which makes no more operations.
+A GPU also has fewer kernels this way. But for an array of another shape it repeats even a division; only a barrier
+stops it. A TPU cannot divide whole numbers: its compiler turns a division into a long program, and takes up to four
+times as long. There `materialize` does nothing, which does not cause more operations.
 """
 
 import functools
@@ -20,16 +20,16 @@ from jaxtyping import Array, Bool, Int32
 
 
 def materialize(value: Array, like: Array, barrier: bool = False) -> Array:
-    """The same value, computed once and stored; on a TPU only the same value.
+    """The same value, computed once and stored; on a TPU just the same value.
 
-    No gradient passes: on CPUs and GPUs that of a float32 is 0 without a word, as it is stored by its bits. So it is
-    for values that nobody learns by.
+    Gradients do not pass: on CPUs and GPUs that of a float32 is silently 0, as it is stored as bits. So use it only
+    for values that need no gradient.
 
     Args:
         value: bool, float32 or whole numbers, of any shape.
         like: Whole numbers that the program gets as an input and does not compute, such as a part of its state. They
             have the shape of `value`, one that broadcasts to it, or that of the first axes of `value`.
-        barrier: Whether a GPU stores it by a barrier, for a value that an array of another shape is made of.
+        barrier: Whether a GPU stores it by a barrier, for a value from which an array of another shape is computed.
     """
 
     def as_it_is(value: Array, like: Array) -> Array:
@@ -56,15 +56,15 @@ def _stored(value: Array, like: Array) -> Array:
 def order_after(value: Int32[Array, ""], arrays: list[Array]) -> Int32[Array, ""]:
     """The same number, which XLA can compute only after these arrays.
 
-    Use it as the index of a write into a buffer that the arrays were read from: XLA then knows that the reads come
-    first, and writes in place. Without it XLA copies the whole buffer before the write, however large it is.
+    Use it as the index of a write into a buffer from which the arrays were read: XLA then knows that the reads come
+    first, and writes in place. Otherwise XLA copies the whole buffer before the write, however large it is.
     """
     some = functools.reduce(operator.or_, [jnp.max(array).astype(jnp.int32) for array in arrays])
     return _divide(value, some)
 
 
 def branchless(flags: Bool[Array, "..."]) -> Bool[Array, "..."]:
-    """The same flags, in a form of which XLA:CPU makes vector code.
+    """The same flags, in a form that XLA:CPU vectorises.
 
     For the logarithm of a mask, as in `jax.random.categorical`, LLVM makes a branch for each flag, which is twice as
     slow. It makes no branch for a minimum of two numbers.

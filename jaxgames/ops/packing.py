@@ -1,7 +1,8 @@
 """Batches of pytrees as one array of words, for loops on a GPU or TPU.
 
-A loop copies and writes each of its arrays by a kernel of its own, however small that is, and to start a kernel takes
-longer than the work. One array of words takes one of each. On a CPU separate arrays are as fast, and simpler.
+A loop copies and writes each of its arrays in a separate kernel, however small the array is, and starting a kernel
+takes longer than the work. One array of words needs only one of each. On a CPU separate arrays are as fast, and
+simpler.
 """
 
 import math
@@ -50,7 +51,7 @@ def pack(tree: Any) -> UInt32[Array, "words batch"]:
 
 
 def unpack(words: UInt32[Array, "*more words batch"], like: Any) -> Any:
-    """The arrays that `pack` was given, from their shapes and dtypes; with further axes in front, if there are."""
+    """The arrays that `pack` got, given their shapes and dtypes; with further axes in front, if there are any."""
     leaves, structure = jax.tree.flatten(like)
     counts = [_width(leaf) for leaf in leaves]
     parts = jnp.split(words, [sum(counts[: end + 1]) for end in range(len(counts) - 1)], axis=-2)

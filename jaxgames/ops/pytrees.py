@@ -57,7 +57,7 @@ def concatenate(trees: list[Tree]) -> Tree:
 
 
 def in_chunks(function: Callable[[Any], Any], tree: Any, size: int) -> Any:
-    """What a compiled function gives for one row or more, asked `size` of them at a time, so that it is compiled once.
+    """The results of a compiled function for one or more rows, called with `size` rows each time, so it compiles once.
 
     The last row is repeated to fill the last chunk.
     """
@@ -91,7 +91,7 @@ def as_bytes(tree: Any) -> bytes:
 
 @dataclasses.dataclass(frozen=True)
 class BoundMethod:
-    """A bound method that equals that of an equal object; Python's equals only that of the same one."""
+    """A bound method that equals the method of an equal object; Python's only equals that of the same object."""
 
     owner: Any
     function: Callable

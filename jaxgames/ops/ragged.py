@@ -6,11 +6,11 @@ from jax import lax
 from jaxtyping import Array, Int32
 
 SMALL = 1 << 15
-"""Up to so many comparisons each entry is compared with all: for short lists that beats any search or loop."""
+"""With at most so many comparisons each entry is compared with all: in short lists this beats any search or loop."""
 SHORT = 160
-"""Up to so many counts are summed by one product with a triangle of ones, which is exact below 2^24."""
+"""At most so many counts are summed by one product with a triangle of ones, which is exact below 2^24."""
 FEW = 16
-"""Up to so many columns are summed so."""
+"""At most so many columns are summed like this."""
 
 
 def cumsum(counts: Int32[Array, " n"]) -> Int32[Array, " n"]:

@@ -1,4 +1,4 @@
-"""Random bits by a hash of their index: a few operations for 32 bits, where to split a key costs more than a move."""
+"""Random bits by a hash of their index: a few operations for 32 bits; splitting a key costs more than a move."""
 
 import math
 
@@ -25,7 +25,7 @@ def random_bits(key: Key[Array, ""], shape: tuple[int, ...]) -> UInt32[Array, ".
 
 
 def fold_in(bits: UInt32[Array, "..."], data: UInt32[Array, "..."] | int) -> UInt32[Array, "..."]:
-    """Other random bits, made of these and of a number, as `jax.random.fold_in` makes keys.
+    """Other random bits, made from these and a number, as `jax.random.fold_in` makes keys.
 
     This is how each game, ply and purpose gets its own bits. Raises `ValueError` for bits of another width.
     """

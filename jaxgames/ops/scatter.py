@@ -1,4 +1,4 @@
-"""Writes to some rows of a large array, in place also where there is only one."""
+"""Writes to some rows of a large array, in place even for a single row."""
 
 import jax.numpy as jnp
 from jax.typing import ArrayLike
@@ -13,12 +13,12 @@ def set_rows(array: Array, index: Int32[Array, " n"], values: ArrayLike, column:
 def add_rows(array: Array, index: Int32[Array, " n"], values: ArrayLike, column: int = 0) -> Array:
     """The array with these values added at rows `index`.
 
-    Of a single write XLA makes a choice between two whole arrays, as it may be one that is left out; a search in one
-    position then takes time by the square of its length. So a second one, which is left out, goes with a single write.
+    XLA turns a single write, which may be out of range, into a choice between two whole arrays; a search in one
+    position then takes quadratic time. So a single write gets a second one beside it, which is dropped.
 
     Args:
         array: of shape [rows] or [rows, columns].
-        index: rows from 0 on; those beyond the end are left out.
+        index: rows from 0 on; writes beyond the end are dropped.
         values: of shape [n] or [n, width], or anything that broadcasts to it.
         column: the first of the `width` columns.
     """

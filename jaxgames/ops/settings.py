@@ -1,4 +1,4 @@
-"""Settings, each declared once: its kind, default, range or choices, a line of help, and when it has a meaning.
+"""Settings, each declared once: its type, default, range or choices, a line of help, and when it has an effect.
 
     @dataclasses.dataclass(frozen=True)
     class Config(Settings):
@@ -6,8 +6,8 @@
         optimizer: str = setting("adam", "what makes a step of a gradient", choices=("adam", "adamw"))
         weight_decay: float = setting(0.0001, "share of the weights that a step takes", when={"optimizer": "adamw"})
 
-From the declaration come the checks, what `--set` reads, help, tables of the docs, forms of the page, and what a run's
-`config.json` may hold. A field of another `Settings` is a group: outside it is seen as if its settings stood here.
+The declaration gives the checks, what `--set` reads, help, tables of the docs, forms of the page, and what a run's
+`config.json` may hold. A field that is another `Settings` is a group: from outside, its settings look like own ones.
 """
 
 import dataclasses
@@ -37,11 +37,11 @@ class Above:
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
-    """What is declared of one setting."""
+    """The declaration of one setting."""
 
     name: str
     kind: Any
-    """`int`, `float`, `bool`, `str`, one of these or None, or a tuple of one of them."""
+    """`int`, `float`, `bool`, `str`, an optional one of these, or a tuple of one of these."""
     default: Any
     help: str
     low: float | None = None
@@ -50,9 +50,9 @@ class Setting:
     """A number that it must be greater than."""
     choices: tuple[Any, ...] = ()
     when: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    """Values of other settings, a value, a tuple of values, or `Above`, without which this one has no meaning."""
+    """The values of other settings with which this one has an effect: a value, a tuple of values, or `Above`."""
     derived: bool = False
-    """Whether it follows from what else is known of a training, so that no text sets it."""
+    """Whether it follows from other facts about a training, so that no text sets it."""
 
     @property
     def base(self) -> Any:
@@ -91,7 +91,7 @@ class Setting:
         return isinstance(self.kind, types.UnionType) and type(None) in get_args(self.kind)
 
     def check(self, value: Any) -> Any:
-        """The value as its kind has it. Raises `TypeError` or `ValueError` for a wrong one."""
+        """The value in its declared type. Raises `TypeError` or `ValueError` for a wrong one."""
         if value is None and self.optional:
             return None
         if not self.is_tuple:
@@ -145,7 +145,7 @@ class Setting:
         return self.base(text)
 
     def has_meaning(self, values: Mapping[str, Any]) -> bool:
-        """Whether it has a meaning beside these values of the others."""
+        """Whether it has an effect with these values of the others."""
         return not any(self._switched_off_by(values))
 
     def _switched_off_by(self, values: Mapping[str, Any]) -> Iterable[str]:
@@ -158,7 +158,7 @@ class Setting:
                 )
 
     def allows(self, name: str, choices: tuple[Any, ...]) -> bool:
-        """Whether it can have a meaning where setting `name` has one of these values."""
+        """Whether it can have an effect when setting `name` has one of these values."""
         wanted = _several(self.when.get(name, choices))
         return any(one in wanted for one in choices)
 
@@ -200,12 +200,12 @@ def setting(
 
 
 def group(default: "Settings | type[Settings]", choices: Mapping[str, tuple[Any, ...]] | None = None) -> Any:
-    """A field that is other settings; outside they are seen as if they stood here.
+    """A field that is other settings; from outside they look like own ones.
 
     Args:
         default: the settings, or their class.
-        choices: the values that are possible here, of settings of which not all are. A setting with one possible value
-            is not seen outside, nor are those that it switches off.
+        choices: the possible values of settings that are restricted here. A setting with only one possible value
+            is hidden outside, and so are those that it switches off.
     """
     factory = default if isinstance(default, type) else functools.partial(lambda value: value, default)
     return dataclasses.field(default_factory=factory, metadata={"group": choices or {}})
@@ -245,7 +245,7 @@ class Settings:
         return found
 
     def narrowed(self, choices: Mapping[str, tuple[Any, ...]]) -> dict[str, Setting]:
-        """Its declarations where some settings have these choices only, see `group`."""
+        """Its declarations if some settings have only these choices, see `group`."""
         found = {}
         for name, one in self.declarations().items():
             possible = all(one.allows(other, allowed) for other, allowed in choices.items())
@@ -255,16 +255,16 @@ class Settings:
         return found
 
     def replace(self, **values: Any) -> Self:
-        """The same with other values; what they switch off has its usual value again.
+        """The same with other values; settings that they switch off return to their defaults.
 
-        Raises `ValueError` for a name that is not known, and for values that make no sense or have no effect.
+        Raises `ValueError` for an unknown name, and for values that make no sense or have no effect.
         """
         after = self._replaced(values)
         after.check_said(values)
         return after
 
     def check_said(self, names: Iterable[str]) -> None:
-        """Raises `ValueError` if one of these settings, which somebody has set, has no effect beside the others."""
+        """Raises `ValueError` if one of these explicitly set settings has no effect with the others."""
         for name in groups(type(self)):
             getattr(self, name).check_said(names)
 
@@ -294,16 +294,16 @@ class Settings:
         return self.replace(**self.parse(texts))
 
     def to_json(self) -> dict[str, Any]:
-        """The settings that have a meaning, ready for JSON."""
+        """The settings that have an effect, ready for JSON."""
         values, declared = self.values(), self.declarations()
         found = {name: value for name, value in values.items() if declared[name].has_meaning(values)}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
 
     @classmethod
     def from_json(cls: type[S], found: Any) -> S:
-        """The settings in a run's configuration: all that have a meaning must be there.
+        """The settings in a run's configuration: all that have an effect must be there.
 
-        Raises `ValueError` if one is unknown, missing, or no value of its kind.
+        Raises `ValueError` if one is unknown, missing, or has a wrong value.
         """
         if not isinstance(found, dict):
             raise ValueError(f"the settings of {cls.of} are {checks.describe(found)}; expected names with values")
@@ -358,7 +358,7 @@ def _own(kind: Any) -> dict[str, Setting]:
 
 
 def groups(kind: Any) -> dict[str, Mapping[str, tuple[Any, ...]]]:
-    """The fields of a class that are other settings, each with the values that are possible there."""
+    """The fields of a class that are other settings, each with its possible values."""
     return {field.name: field.metadata["group"] for field in dataclasses.fields(kind) if "group" in field.metadata}
 
 

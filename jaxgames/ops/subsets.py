@@ -1,4 +1,4 @@
-"""Subsets as numbers: each way to choose some squares from a set of them has a number from 0 on.
+"""Subsets as numbers: each way to choose some squares from a set has a number from 0 on.
 
 The combinatorial number system (Knuth, The Art of Computer Programming 4A, section 7.2.1.3): the subset of the places
 p1 < p2 < ... has the number C(p1, 1) + C(p2, 2) + ...

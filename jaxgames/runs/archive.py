@@ -1,4 +1,4 @@
-"""What an evolution finds besides its champion, as a PNG: the best of each cell, or fronts of several objectives."""
+"""A picture of what an evolution finds besides its champion: the best of each cell, or fronts of several objectives."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,7 +31,7 @@ class Fronts(NamedTuple):
     """Candidates with several scores, and the front of each, 0 for those that no other one dominates."""
 
     objectives: tuple[str, ...]
-    """What the scores count: more of it is better, or after a minus less, and then the scores are negative."""
+    """What the scores measure; a minus in front means that less is better, and then the scores are negative."""
     scores: Float[np.ndarray, "n objectives"]
     ranks: Int[np.ndarray, " n"]
 
@@ -70,7 +70,7 @@ def _draw_bars(axis: Any, archive: Archive) -> None:
     edges = np.linspace(archive.low[0], archive.high[0], len(scores) + 1)
     known, places, width = np.isfinite(scores), (edges[1:] + edges[:-1]) / 2, edges[1] - edges[0]
     colors = colormaps[COLORS](Normalize()(scores[known]))
-    # White behind a bar from edge to edge: a score of 0 is no empty cell.
+    # White behind bars, from edge to edge: so a score of 0 does not look like an empty cell.
     axis.bar(places[known], 1, width, color="white", transform=axis.get_xaxis_transform(), zorder=0)
     axis.bar(places[known], scores[known], width, color=colors, edgecolor="white", linewidth=0.5)
     axis.axhline(0, color=GREY, linewidth=0.8)
@@ -104,7 +104,7 @@ def _draw_fronts(figure: Any, axis: Any, fronts: Fronts) -> None:
     axis.grid(axis="x", color=LIGHT, linewidth=0.7)
     colors = LinearSegmentedColormap.from_list("later", LATER)
     axis.scatter(*later.T, s=16, c=ranks[ranks > 0], cmap=colors, label=f"later fronts  {len(later):,}")
-    whole = len(fronts.objectives) == 2  # of more objectives a front is no line
+    whole = len(fronts.objectives) == 2  # with more objectives a front is not a line
     axis.plot(
         *first[np.lexsort(first.T)].T, "o-" if whole else "o", color=FIRST, linewidth=1.1, markersize=5,
         label=f"first front  {len(first):,}",

@@ -1,7 +1,7 @@
-"""Checkpoints: any pytree of arrays on disk, each complete and verified or not there at all; and snapshots.
+"""Checkpoints: any pytree of arrays on disk, complete and verified or absent; and snapshots.
 
-A checkpoint is a folder with `arrays/` (written by orbax, which never pickles) and `manifest.json`: what the leaves
-are, and size and SHA-256 of every file. It is written under another name and renamed when all of it is on the disk.
+A checkpoint is a folder with `arrays/` (written by orbax, which never pickles) and `manifest.json`: the description of
+the leaves, and the size and SHA-256 of every file. It is written under another name and renamed when all is on disk.
 """
 
 import contextlib
@@ -41,7 +41,7 @@ FORMAT = 1
 def write(folder: Path, state: Any, info: dict[str, Any]) -> None:
     """Writes `state` and the JSON dictionary `info` as the new folder `folder`, atomically.
 
-    Raises ValueError for a leaf that cannot be saved, and OSError if the disk refuses; an error leaves nothing behind.
+    Raises ValueError for a leaf that cannot be saved, and OSError if writing fails; an error leaves nothing behind.
     """
     leaves, arrays = leaf_specs(state), to_numpy(state)
     for leaf, array in zip(leaves, arrays, strict=True):
@@ -55,13 +55,13 @@ def write(folder: Path, state: Any, info: dict[str, Any]) -> None:
     except Exception as error:
         shutil.rmtree(temporary, ignore_errors=True)  # it would take room on a full disk
         if isinstance(error, OSError):
-            error.filename = str(folder)  # nobody has heard of the temporary one
+            error.filename = str(folder)  # the temporary name means nothing to users
         raise
     sync(folder.parent)
 
 
 def _check_saved(path: str, dtype: np.dtype) -> None:
-    """Raises `ValueError` for numbers that would not come back as they are: orbax has no name for them."""
+    """Raises `ValueError` for dtypes that would not come back unchanged: orbax has no name for them."""
     import tensorstore
 
     try:
@@ -75,7 +75,7 @@ def _check_saved(path: str, dtype: np.dtype) -> None:
 
 
 def _write_files(temporary: Path, leaves: list["LeafSpec"], arrays: list[np.ndarray], info: dict[str, Any]) -> None:
-    # orbax refuses arrays without elements; their shape says all there is.
+    # orbax refuses arrays without elements; their shape is all there is to know.
     items = {str(i): array for i, array in enumerate(arrays) if array.size}
     if items:
         try:
@@ -123,7 +123,7 @@ def read(folder: Path, template: Any) -> tuple[dict[str, Any], Any]:
 
 
 def read_leaf(folder: Path, place: str) -> np.ndarray:
-    """One array of a checkpoint, by its place in the tree such as "state/params"; for those who know no more of it.
+    """One array of a checkpoint, by its place in the tree such as "state/params"; for callers without a template.
 
     Raises ValueError if there is none, or a file is missing or altered.
     """
@@ -158,7 +158,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 class CheckpointDir:
-    """Numbered checkpoints in one folder: `<name>-<number>`, or `<name>-<number>.1` where a number is saved again.
+    """Numbered checkpoints in one folder: `<name>-<number>`, or `<name>-<number>.1` if a number is saved again.
 
     One folder cannot replace another atomically. A new name, and then removing the old folder, leaves no gap.
     """
@@ -202,10 +202,10 @@ class Snapshots:
     """The networks of a training at regular steps, as rows of one file: a thousand cost no more than ten checkpoints.
 
     Row i holds the parameters after (i + 1) times the interval, leaf after leaf as float32, little-endian. Only whole
-    rows count, so a write that was cut off is no harm; a training that is resumed writes over the rows that it makes
-    again. They lie in the run folder `folder`; `template` has the shapes of the parameters, all of them float32.
+    rows count, so an interrupted write does no harm; a resumed training overwrites the rows that it makes
+    again. The file is in the run folder `folder`; `template` has the shapes of the parameters, all float32.
 
-    Raises `ValueError` for leaves of another type, and where there are none.
+    Raises `ValueError` for leaves of another type, and if there are none.
     """
 
     def __init__(self, folder: Path, template: Any):
@@ -254,17 +254,17 @@ def _items(folder: Path, files: dict[str, Fingerprint]) -> dict[str, Any]:
     try:
         with _checkpointer(folder) as (checkpointer, path):
             return checkpointer.restore(path)
-    except Exception as error:  # whatever orbax raises on files that are as they were written, by a later version say
+    except Exception as error:  # whatever orbax raises on undamaged files, for example of a later version
         raise ValueError(f"cannot be read by orbax: {' '.join(str(error).split())}") from error
 
 
 @contextlib.contextmanager
 def _checkpointer(folder: Path) -> Iterator[tuple[Any, Path]]:
-    """What saves and restores, and where the arrays of a checkpoint lie. What it raises it does not log, too."""
+    """Saves and restores, and the place of a checkpoint's arrays. It does not also log the errors that it raises."""
     # The synchronous one. A 198-40-4 network with Adam's state is saved in about 40 ms (2 CPU cores), 30 of them here.
     import orbax.checkpoint as ocp
 
-    # Of a run by several processes one writes, and each reads by itself: none waits for the others.
+    # In a run by several processes one writes, and each reads independently: none waits for the others.
     this = jax.process_index()
     alone = ocp.options.MultiprocessingOptions(
         primary_host=this, active_processes={this}, barrier_sync_key_prefix=f"process-{this}"
@@ -280,13 +280,13 @@ def _checkpointer(folder: Path) -> Iterator[tuple[Any, Path]]:
 
 
 def _has_no_traceback(record: logging.LogRecord) -> bool:
-    """Whether it is no error, of which orbax logs pages, once for each of its threads."""
+    """Whether a log record has no traceback: orbax logs pages for each error, once for each of its threads."""
     return not record.exc_info
 
 
 @contextlib.contextmanager
 def _plain(folder: Path) -> Iterator[Path]:
-    """A folder by a path that means itself: brackets are a pattern to orbax, a backslash is a slash to tensorstore."""
+    """A folder's path, made literal: orbax reads brackets as a pattern, tensorstore a backslash as a slash."""
     folder = folder.resolve()
     if not re.search(r"[\[\\]", folder.as_posix()):
         yield folder
@@ -312,7 +312,7 @@ def _verify(folder: Path, files: dict[str, Fingerprint]) -> None:
 
 
 class LeafSpec(NamedTuple):
-    """What a leaf is: its place in the tree, dtype and shape, and for typed PRNG keys the generator's name."""
+    """Describes a leaf: its place in the tree, dtype and shape, and for typed PRNG keys the generator's name."""
 
     path: str
     dtype: str
@@ -343,7 +343,7 @@ def from_numpy(template: Any, leaves: list[LeafSpec], arrays: list[np.ndarray]) 
 
 
 def difference(found: list[LeafSpec], wanted: list[LeafSpec]) -> str | None:
-    """In words, the first leaf in which two trees differ; None where both have the same leaves."""
+    """In words, the first leaf in which two trees differ; None if both have the same leaves."""
     found_paths, wanted_paths = [leaf.path for leaf in found], [leaf.path for leaf in wanted]
     if found_paths != wanted_paths:
         missing = [path for path in wanted_paths if path not in found_paths]

@@ -1,4 +1,4 @@
-"""Tables and a progress bar for people: by rich where it is installed, else in plain text."""
+"""Tables and a progress bar for people: by rich if it is installed, otherwise in plain text."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
 PLAIN_SECONDS = 10.0
-"""Between two lines of progress in plain text."""
+"""Seconds between two lines of progress in plain text."""
 WHOLE_TEXT = 24
-"""So many characters of a text stand on one line, however short the console's lines are."""
+"""So many characters of a text stay on one line, however narrow the console is."""
 
 
 @dataclasses.dataclass
@@ -25,7 +25,7 @@ class ConsoleTable:
 
     Attributes:
         columns: the names of the columns.
-        texts: which columns stand to the left, as texts do; numbers stand to the right.
+        texts: which columns are left-aligned, as texts are; numbers are right-aligned.
         title, caption: the lines above and below.
         rows: the cells, and whether the row is important.
     """
@@ -46,7 +46,7 @@ class ConsoleTable:
 
         table = Table(title=self.title or None, caption=self.caption or None)
         for number, name in enumerate(self.columns):
-            # Where a line is too short, long names are folded, and figures stay whole.
+            # If the console is too narrow, long names are folded, and figures stay whole.
             text, widest = number in self.texts, max((len(cells[number]) for cells, _ in self.rows), default=0)
             least = min(widest, WHOLE_TEXT) if text else widest
             table.add_column(name, justify="left" if text else "right", min_width=least, overflow="fold")
@@ -66,7 +66,7 @@ class ConsoleTable:
 
 
 def show(*parts: ConsoleTable | str) -> None:
-    """Prints tables, and lines as they are."""
+    """Prints tables, and lines unchanged."""
     if not _has_rich():
         print("\n".join(map(str, parts)))
         return
@@ -79,8 +79,8 @@ def show(*parts: ConsoleTable | str) -> None:
 
 @contextlib.contextmanager
 def progress_bar(total: float) -> Iterator[Callable[[float, str], bool]]:
-    """A bar on stderr; the function inside takes how much of `total` is done and a text, and says whether people see it
-    move. Without rich, and only then, a line is printed now and then.
+    """A bar on stderr. It yields a function of how much of `total` is done and a text, which returns whether people see
+    a moving bar. Without rich it prints a line now and then instead.
     """
     if not _has_rich():
         told = time.monotonic()

@@ -1,5 +1,5 @@
-"""Figures as PNG, of one look, written at once or not at all: learning curves from a run's metrics, and diagrams of
-lines beside and below each other.
+"""Figures as PNG, in one style, written atomically: learning curves from a run's metrics, and grids of line
+diagrams.
 
 matplotlib is imported only where something is drawn.
 """
@@ -44,7 +44,7 @@ def tidy(axis: Any, title: str = "", x: str = "", y: str = "") -> None:
 
 
 def save(figure: Any, path: Path) -> None:
-    """Writes the PNG, replaced atomically. What is written in it is text: a name with $ is no formula."""
+    """Writes the PNG, replaced atomically. Labels are plain text: a name with $ is not a formula."""
     from matplotlib.axis import Tick
     from matplotlib.text import Text
 
@@ -60,7 +60,7 @@ def save(figure: Any, path: Path) -> None:
 class Panel:
     """One diagram: `lines` maps metric keys to labels, `references` are horizontal lines (label, value).
 
-    Where the metrics also hold `<key>_low` and `<key>_high`, the band between them is shaded.
+    If the metrics also hold `<key>_low` and `<key>_high`, the band between them is shaded.
     """
 
     label: str
@@ -196,7 +196,7 @@ def _value(value: float, panel: Panel) -> str:
 
 
 class PlottedLine(NamedTuple):
-    """Points joined by a line, with the band from `low` to `high`; `color` is that of its place if none is given."""
+    """Points joined by a line, with the band from `low` to `high`; by default its place decides the `color`."""
 
     x: Sequence[float] | np.ndarray
     y: Sequence[Any]
@@ -232,7 +232,7 @@ def draw_diagrams(
     columns: int = 1,
     size: tuple[float, float] = (8.0, 4.4),
 ) -> None:
-    """Draws diagrams beside and below each other, each of so many inches, with a common y axis."""
+    """Draws a grid of diagrams, each of so many inches, with a common y axis."""
     columns = min(columns, len(diagrams))
     rows = -(-len(diagrams) // columns)
     figure = new_figure(max(7.0, columns * size[0]), rows * size[1], title)
@@ -274,7 +274,7 @@ def _draw_diagram(axis: Any, diagram: Diagram) -> None:
 
 
 def canvas(size: tuple[float, float] = (8.0, 4.4), bare: bool = False) -> tuple[Any, Any]:
-    """A figure and its only diagram, to be drawn on by hand; with axes unless it is `bare`."""
+    """A figure and its only diagram, to draw on; with axes unless it is `bare`."""
     figure = new_figure(*size)
     axis = figure.subplots()
     tidy(axis)

@@ -1,6 +1,6 @@
 """Files that are complete or absent, whatever kills the process: atomic writes, removal, one writer at a time.
 
-And files of JSON objects, one a line, appended, readable while they are written: measurements, results, cells.
+And files of JSON objects, one per line, appended, readable while they are written: measurements, results, cells.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ import numpy as np
 
 from jaxgames.ops import json_text
 
-LEFTOVERS = (".saving-", ".removing-")  # beginnings of names that only a killed process leaves behind
+LEFTOVERS = (".saving-", ".removing-")  # prefixes of names that only a killed process leaves behind
 
 
 @contextlib.contextmanager
@@ -46,8 +46,8 @@ def sync(path: Path) -> None:
 def replace(path: Path, content: bytes) -> None:
     """Writes `content` to `path` so that at any moment either the old or the new file is there, complete.
 
-    Where several write it at once, that of one of them stays. A link stays one, and who may read an old file may read
-    the new one.
+    If several processes write it at once, one of the versions stays. A link stays a link, and the new file has the
+    old one's read permissions.
     """
     target = path.resolve()
     temporary = target.with_name(f".saving-{os.getpid()}-{secrets.token_hex(8)}")
@@ -62,7 +62,7 @@ def replace(path: Path, content: bytes) -> None:
     except OSError as error:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)  # it would take room on a full disk
-        error.filename = str(path)  # nobody has heard of the temporary one
+        error.filename = str(path)  # the temporary name means nothing to users
         raise
     sync(target.parent)
 
@@ -76,15 +76,15 @@ def remove_folder(folder: Path) -> None:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Removes what a killed `replace`, `remove_folder` or save has left in `folder`."""
+    """Removes what a killed `replace`, `remove_folder` or save left in `folder`."""
     for path in folder.iterdir():
         if path.name.startswith(LEFTOVERS):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 class WriteLock:
-    """The right of this process to write a run. The system frees it when the last object of the file's lock is gone or
-    the process ends. All that lock the same file in one process share one object: a `WriteLock` is made by `lock`.
+    """The right of this process to write a run. The system ends it when the last object of the file's lock is gone or
+    the process ends. All users of a lock in one process share one object: `lock` makes it.
     """
 
     held: weakref.WeakValueDictionary[tuple[int, int], "WriteLock"] = weakref.WeakValueDictionary()
@@ -98,7 +98,7 @@ class WriteLock:
         self.held[self.file] = self
 
     def is_at(self, path: Path) -> bool:
-        """Whether the file that is locked is still there by this name."""
+        """Whether the locked file still exists under this name."""
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             return _identity(os.stat(path)) == self.file
         return False
@@ -107,7 +107,7 @@ class WriteLock:
 def lock(path: Path) -> WriteLock:
     """Locks the file `path` for this process, as long as the result lives.
 
-    Where the file system has no locks, or the system no `fcntl` (Windows), two writers are not told apart. Raises
+    If the file system has no locks, or the system no `fcntl` (Windows), two writers are not noticed. Raises
     ValueError if another process holds the lock.
     """
     with contextlib.suppress(FileNotFoundError, KeyError):
@@ -133,11 +133,11 @@ def _identity(status: os.stat_result) -> tuple[int, int]:
 
 
 Fingerprint = tuple[int, str]
-"""What a file is known by: how many bytes it has, and their SHA-256."""
+"""What identifies a file: its number of bytes, and their SHA-256."""
 
 
 def fingerprint(path: Path) -> Fingerprint:
-    """That of a file as it is now."""
+    """The fingerprint of a file as it is now."""
     with open(path, "rb") as file:
         return path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -148,7 +148,7 @@ def digest(arrays: Iterable[Any]) -> str:
 
 
 def damage(path: Path, expected: Fingerprint, name: str) -> str | None:
-    """What is wrong with a file that had this fingerprint when it was written, in words that call it `name`."""
+    """In words, what is wrong with the file `name` if it no longer has this fingerprint; None if nothing is."""
     size, digest = expected
     if not path.is_file():
         return f"{name} is missing"
@@ -158,7 +158,7 @@ def damage(path: Path, expected: Fingerprint, name: str) -> str | None:
 
 
 def plain(value: Any, name: str, finite: bool = False) -> Any:
-    """`value` as JSON can hold it: arrays as lists, scalars as Python numbers, NaN and infinities as None.
+    """`value` for JSON: arrays as lists, scalars as Python numbers, NaN and infinities as None.
 
     Raises ValueError, naming the entry, for anything that is not made of texts, numbers, lists and dictionaries, and
     with `finite` for NaN and infinities.
@@ -192,7 +192,7 @@ def to_json(value: dict[str, Any], name: str, indent: int | None = None) -> byte
 
 
 class JsonLines:
-    """The lines of a file, which need not be there yet. A last line that was cut off by a crash counts as not written.
+    """The lines of a file, which need not exist yet. A last line that a crash cut off counts as not written.
 
     Args:
         path: the file.
@@ -206,7 +206,7 @@ class JsonLines:
     def append(self, line: dict[str, Any]) -> None:
         """Appends one line; NaN and infinities are written as null. A last line that was cut off is removed first.
 
-        Raises `ValueError` if the line lacks its number or holds something that is no JSON.
+        Raises `ValueError` if the line lacks its number or JSON cannot hold a value in it.
         """
         content = to_json(line, "metrics")
         if not self._is_complete(json_text.loads(content)):
@@ -222,7 +222,7 @@ class JsonLines:
                 os.fsync(file.fileno())
 
     def read(self) -> list[dict[str, Any]]:
-        """All complete lines. Raises `ValueError` that names the line that is no JSON object or lacks its number."""
+        """All complete lines. Raises `ValueError` that names a line that is not a JSON object or lacks its number."""
         if self.path.is_dir():
             raise ValueError(f"{self.path} is a folder; expected a file of lines: move the folder away to go on")
         if not self.path.exists():
@@ -254,7 +254,7 @@ class JsonLines:
 
 
 def _complete_length(file: Any, size: int) -> int:
-    """Bytes up to and with the last newline, searched backwards in blocks."""
+    """The number of bytes up to and including the last newline, searched backwards in blocks."""
     end = size
     while end > 0:
         start = max(0, end - 4096)

@@ -1,8 +1,8 @@
 """A folder on disk that one process writes and any number read: runs, data sets, tournaments, tables, reproductions.
 
-It holds a header, which is a file of JSON that says what the folder is, and files that are complete or absent whatever
-kills the process. A kind of folder is a subclass of `Folder`; that of data sets, of which `runs` know no more than that
-they are arrays, is here.
+It holds a header, a JSON file that says what the folder is, and files that are complete or absent whatever
+kills the process. A kind of folder is a subclass of `Folder`; that of data sets, which here are nothing but arrays, is
+also in this file.
 """
 
 import io
@@ -31,13 +31,13 @@ class Folder:
     HEADER: ClassVar[str]
     """The name of the header's file."""
     KIND: ClassVar[str]
-    """What the folder is, with its article: `a run`."""
+    """What the folder is, with an article: `a run`."""
     EXPECTED: ClassVar[str]
-    """What is right where there is no such folder, for errors."""
+    """For errors: what was expected if there is no such folder."""
     RESTORE: ClassVar[str]
-    """What to do where the header is broken, for errors."""
+    """For errors: what to do if the header is broken."""
     ANOTHER: ClassVar[str] = "choose another folder"
-    """What to do where there is something in the folder already, for errors."""
+    """For errors: what to do if the folder is not empty."""
     FORMAT: ClassVar[int] = 1
     FIELDS: ClassVar[Mapping[str, type]] = {}
     """What every header has besides its format."""
@@ -52,7 +52,7 @@ class Folder:
     def begin(cls, path: str | Path, header: Mapping[str, Any]) -> Self:
         """Begins a new or empty folder, which this process then writes.
 
-        Raises `ValueError` if there is anything in it, if it cannot be made, or if the header is no JSON.
+        Raises `ValueError` if there is anything in it, if it cannot be made, or if JSON cannot hold the header.
         """
         header = plain(dict(header), "header", finite=True)
         cls.check_place(path)
@@ -65,7 +65,7 @@ class Folder:
 
     @classmethod
     def begin_or_go_on(cls, path: str | Path, header: Mapping[str, Any]) -> Self:
-        """As `begin`; or opens the folder to go on if it was begun with the same header."""
+        """As `begin`; or opens the folder to continue if it was begun with the same header."""
         if not cls.is_at(path):
             return cls.begin(path, header)
         folder = cls(path, cls.read_header(path))
@@ -76,7 +76,7 @@ class Folder:
 
     @classmethod
     def open(cls, path: str | Path) -> Self:
-        """Opens a folder that was begun. Raises `ValueError` if it is none, or its header is broken."""
+        """Opens an existing folder. Raises `ValueError` if it is not of this kind, or its header is broken."""
         return cls(path, cls.read_header(path))
 
     @classmethod
@@ -103,7 +103,7 @@ class Folder:
 
     @classmethod
     def read_header(cls, path: str | Path) -> dict[str, Any]:
-        """The header of a folder. Raises `ValueError` if there is none, or it is no header of this kind."""
+        """The header of a folder. Raises `ValueError` if there is none, or it is of another kind."""
         path = Path(path)
         file = path / cls.HEADER
         if file.exists() and not (file.is_file() or file.is_dir()):  # a pipe would be waited for
@@ -138,8 +138,8 @@ class Folder:
                 raise ValueError(f"{self.path} was begun otherwise: {what}; {self.ANOTHER}")
 
     def claim(self) -> None:
-        """Takes the right to write the folder, as long as this object lives. Raises `ValueError` if another has it, or
-        if the folder is not that any more which this object has claimed.
+        """Takes the right to write the folder, as long as this object lives. Raises `ValueError` if another process has
+        it, or if the folder was replaced since this object claimed it.
         """
         if self._lock is None:
             self._lock = lock(self.path / LOCK)
@@ -158,7 +158,7 @@ class Folder:
 
 
 def check_room(path: Path, needed: int) -> None:
-    """Raises `ValueError` if the disk has no room for so many bytes in a folder, which need not be there yet."""
+    """Raises `ValueError` if the disk has no room for so many bytes in a folder, which need not exist yet."""
     disk = shutil.disk_usage(_nearest(path))
     if disk.free < needed and disk.total:
         raise ValueError(
@@ -167,17 +167,17 @@ def check_room(path: Path, needed: int) -> None:
 
 
 def _nearest(path: Path) -> Path:
-    """What is there of a path."""
+    """The part of a path that exists."""
     return next(parent for parent in (path, *path.absolute().parents) if os.path.lexists(parent))
 
 
 def _left_by_begin(entry: Path) -> bool:
-    """What a `begin` that was killed leaves in an otherwise empty folder."""
+    """What a killed `begin` leaves in an otherwise empty folder."""
     return entry.name == LOCK or entry.name.startswith(LEFTOVERS)
 
 
 class _Header(dict[str, Any]):
-    """A header that says which key it lacks, and in which file."""
+    """A header whose errors say which key is missing, and in which file."""
 
     file: Path
     restore: str
@@ -196,7 +196,7 @@ class _Header(dict[str, Any]):
 
 
 BROKEN = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error)
-"""What NumPy raises for a file that is cut off or no archive of arrays."""
+"""What NumPy raises for a file that is truncated or not an archive of arrays."""
 
 
 MOST_SHARDS = 10**7
@@ -206,7 +206,8 @@ MOST_SHARDS = 10**7
 class DataSetFolder(Folder):
     """A data set: its header says `game`, `options`, `version`, `made` (how), `shards` (how many there will be).
 
-    In `shard-00000.npz` and the others are arrays of the same names and row counts in every shard, never pickled.
+    `shard-00000.npz` and the others hold arrays, never pickled: of the same names in every shard, of one length in a
+    shard.
     """
 
     HEADER = "data.json"
@@ -226,7 +227,7 @@ class DataSetFolder(Folder):
 
     @classmethod
     def open_complete(cls, path: str | Path) -> Self:
-        """A data set with all of its shards. Raises `ValueError` if the folder is none, or shards are missing."""
+        """A data set with all of its shards. Raises `ValueError` if the folder is not one, or shards are missing."""
         folder = cls.open(path)
         missing = folder.missing()
         if missing:
@@ -250,12 +251,12 @@ class DataSetFolder(Folder):
         return self.path / self._shard_name(number)
 
     def missing(self) -> list[int]:
-        """The shards that are not there yet."""
+        """The shards that do not exist yet."""
         there = set(os.listdir(self.path))
         return [number for number in range(self.shards) if self._shard_name(number) not in there]
 
     def write(self, number: int, arrays: Mapping[str, np.ndarray]) -> None:
-        """Writes a shard; when this returns it is on the disk. Raises `ValueError` for arrays of different lengths."""
+        """Writes a shard; when this returns it is on disk. Raises `ValueError` for arrays of different lengths."""
         if len({len(array) for array in arrays.values()}) != 1:
             raise ValueError(f"arrays of one shard need one length: { ({k: len(v) for k, v in arrays.items()}) }")
         self.claim()
@@ -264,7 +265,7 @@ class DataSetFolder(Folder):
         replace(self.shard(number), buffer.getvalue())
 
     def read(self, number: int, names: tuple[str, ...] | None = None) -> dict[str, np.ndarray]:
-        """The arrays of a shard, or some of them. Raises `ValueError` for one that is cut off or lacks an array."""
+        """The arrays of a shard, or some of them. Raises `ValueError` if it is truncated or lacks an array."""
         path = self.shard(number)
         try:
             # From memory: NumPy leaves a broken file open.

@@ -1,5 +1,5 @@
-"""One run by several processes, on one machine or many hosts: how they join, how their arrays lie on the devices of all
-of them, and how they end if one of them dies.
+"""One run by several processes, on one machine or many hosts: how they join, how arrays are spread over all
+devices, and how the others end if one process dies.
 """
 
 import atexit
@@ -36,15 +36,15 @@ def join(
     heartbeat: int = HEARTBEAT,
     patience: int = PATIENCE,
 ) -> int:
-    """Makes this process one of a run's, before JAX is used; from then on `jax.devices()` are those of all of them.
+    """Makes this process part of a run, before JAX is used; from then on `jax.devices()` are those of all processes.
 
     `coordinator` is HOST:PORT, where process 0 listens and all others find it; `process` is this one's number, from 0
-    to `processes` - 1. Without any of them the run is one of Slurm's where Slurm has started several tasks (then Slurm
-    tells the rest), and else this process alone. Returns the number of processes.
+    to `processes` - 1. Without any of them, if Slurm has started several tasks, these are the run (and Slurm
+    gives the rest); otherwise it is this process alone. Returns the number of processes.
 
-    On CPU the processes exchange arrays by gloo. A process that is not joined by all others within `patience` seconds
-    ends with status 1 and one line on stderr. If one dies later, the others end too: at once where they wait for its
-    results (see `ending_together`), and within `heartbeat` seconds wherever they are.
+    On CPU the processes exchange arrays by gloo. If not all processes have joined within `patience` seconds, a process
+    ends with status 1 and one line on stderr. If one dies later, the others end too: at once if they wait for its
+    results (see `ending_together`), otherwise within `heartbeat` seconds.
 
     Raises ValueError if settings are missing or contradict each other, or process 0 cannot listen there.
     """
@@ -62,7 +62,7 @@ def join(
     timeouts: dict[str, Any] = {
         "initialization_timeout": patience + 60,
         "heartbeat_timeout_seconds": heartbeat,
-        "shutdown_timeout_seconds": DAY,  # who is done waits for who still measures; a death is seen by the heartbeat
+        "shutdown_timeout_seconds": DAY,  # a finished process waits for the others; the heartbeat notices a death
     }
     known = inspect.signature(jax.distributed.initialize).parameters  # JAX 0.8 has no timeout of the shutdown
     timeouts = {name: seconds for name, seconds in timeouts.items() if name in known}
@@ -82,14 +82,14 @@ def join(
 
 @contextlib.contextmanager
 def ending_together(advice: str = "") -> Iterator[None]:
-    """What the processes do together: an error in one of them ends them all, without waiting.
+    """Common work of the processes: an error in one of them ends them all, without waiting.
 
-    Where another process's death shows as an error inside, this one ends with status 1 and one line on stderr, to which
-    `advice` is added: how to go on. An error of this process goes on its way, and the process then ends with status 1
-    without waiting for the others, who see its death.
+    If another process's death shows as an error inside, this one ends with status 1 and one line on stderr, with
+    `advice` on how to continue. An error of this process itself propagates, and the process then ends with status 1
+    without waiting for the others, which notice its death.
 
-    While a process computes alone it sees a death only by the missing heartbeat, and JAX then ends it: the last words
-    are "another task died" and the status 134 (SIGABRT). So it may be where process 0 has died.
+    While a process computes alone it notices a death only by the missing heartbeat, and JAX then ends it: the last
+    words are "another task died" and the status is 134 (SIGABRT). This may also happen if process 0 has died.
     """
     try:
         yield
@@ -105,8 +105,8 @@ def ending_together(advice: str = "") -> Iterator[None]:
 def spread(tree: Tree, mesh: Mesh, specs: Any = EVERYWHERE) -> Tree:
     """The arrays on all devices of a mesh, split by their specs; by default each device has all of them.
 
-    Every process gives the same values, all of them. Functions that are jitted over the devices of several processes
-    need their arguments so.
+    Every process passes the same complete values. Functions that are jitted over the devices of several processes
+    need their arguments in this form.
 
     Args:
         tree: arrays of this process, keys too.
@@ -126,7 +126,7 @@ def spread(tree: Tree, mesh: Mesh, specs: Any = EVERYWHERE) -> Tree:
 
 
 def fetched(tree: Tree) -> Tree:
-    """The arrays whole, as NumPy arrays of this process; keys stay keys.
+    """The complete arrays, as NumPy arrays of this process; keys stay keys.
 
     Arrays that are split over processes are put together, for which all processes must call this.
     """
@@ -144,14 +144,14 @@ def fetched(tree: Tree) -> Tree:
 
 
 def check_all_take_part(devices: int) -> None:
-    """Raises `ValueError` if several processes are to train on fewer devices than they have together."""
+    """Raises `ValueError` if several processes should train on fewer devices than they have together."""
     available = jax.device_count()
     if jax.process_count() > 1 and devices != available:
         raise ValueError(f"{devices} of {available} devices: expected all, so that every process has its share")
 
 
 def _check(coordinator: str, processes: int, process: int) -> None:
-    """Raises ValueError if the settings cannot be."""
+    """Raises ValueError if the settings are impossible."""
     host, _, port = coordinator.rpartition(":")
     if not host or not port.isdecimal():
         raise ValueError(f"the coordinator is HOST:PORT, such as 10.0.0.1:1234, not {coordinator!r}")
@@ -171,14 +171,14 @@ def _end(line: str = "") -> None:
         sys.stderr.flush()
         if line:
             stderr = os.dup(2)
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # a thread of XLA may be about to tell of the same death
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # a thread of XLA may be about to report the same death
             os.write(stderr, f"{line}\n".encode())
     finally:
         os._exit(1)
 
 
 def _is_of_another(error: BaseException) -> bool:
-    """Whether an error is that of an exchange between processes."""
+    """Whether an error comes from an exchange between processes."""
     text = str(error)
     return any(sign in text for sign in ("Gloo", "gloo", "NCCL", "CoordinationService", "coordination service"))
 

@@ -19,14 +19,14 @@ from jaxgames.runs.folder import Folder
 
 PACKAGES = ("jax", "jaxlib", "flax", "optax", "numpy", "jaxgames")
 EXTRAS = {"matplotlib": "matplotlib", "orbax.checkpoint": "orbax-checkpoint"}
-"""What trainings import besides the core dependencies, and the package it comes with."""
+"""The modules that trainings import besides the core dependencies, and the packages they come with."""
 
 T = TypeVar("T")
 
 
 class Run(Folder):
-    """One folder: `config.json`, `metrics.jsonl`, `checkpoints/step-<n>`, `best/best-<n>`, `curve.png`; of evolutions
-    that look for many players `archive.png`, too.
+    """One folder: `config.json`, `metrics.jsonl`, `checkpoints/step-<n>`, `best/best-<n>`, `curve.png`; evolutions
+    that look for many players also have `archive.png`.
 
     If the process is killed, each file is the old or the new one, never half of one. One process writes at a time, any
     number may read. Make one with `Run.create` or `Run.open`.
@@ -44,7 +44,7 @@ class Run(Folder):
         self.config: dict[str, Any] = self.header["config"]
         made_with = self.header.get("made_with")
         self.began_with: Mapping[str, str] = made_with if isinstance(made_with, dict) else {}
-        """Versions and device when the run was created, see `made_with`; empty if that is not known."""
+        """Versions and device when the run was created, see `made_with`; empty if not known."""
         self._metrics = JsonLines(self.path / "metrics.jsonl", number="step")
         self._steps = checkpoints.CheckpointDir(self.path / "checkpoints", "step")
         self._best = checkpoints.CheckpointDir(self.path / "best", "best")
@@ -64,7 +64,7 @@ class Run(Folder):
         cls.check_place(path)
 
     def changes(self) -> str:
-        """What is not as it was when the run began: `jax 0.10.2, now 0.12.0`; empty where the same bits can be had."""
+        """What has changed since the run began: `jax 0.10.2, now 0.12.0`; empty if the run will give the same bits."""
         now = made_with()
         told = (f"{name} {was}, now {now.get(name)}" for name, was in self.began_with.items() if was != now.get(name))
         return "; ".join(told)
@@ -84,15 +84,15 @@ class Run(Folder):
         return self._metrics.read()
 
     def drop_metrics_after(self, step: int) -> None:
-        """Drops the lines with a larger step: on resuming from a checkpoint, those of work that is done again."""
+        """Drops the lines with a larger step: after resuming from a checkpoint their work is done again."""
         self.claim()
         self._metrics.keep(lambda line: line["step"] <= step)
 
     def save(self, step: int, state: Any, keep: int = 3) -> None:
-        """Saves a pytree of arrays and numbers; when this returns it is on the disk.
+        """Saves a pytree of arrays and numbers; when this returns it is on disk.
 
         Then only the `keep` newest checkpoints remain; larger steps, left by a run that was resumed from an older
-        checkpoint, are removed. ValueError if a leaf is no array or number.
+        checkpoint, are removed. Raises ValueError if a leaf is neither array nor number.
         """
         step, keep = operator.index(step), operator.index(keep)
         if step < 0 or keep < 1:
@@ -159,8 +159,8 @@ class Run(Folder):
         read: Callable[[Path], T],
         advice: Callable[[int], str] | None = None,
     ) -> tuple[int, T]:
-        """The number of a checkpoint, by default the newest one, and what `read` gives of it; `advice` says what to do
-        about one that is damaged. Reads again if another process replaced the checkpoints in the meantime.
+        """The number of a checkpoint, by default the newest one, and what `read` returns for it; `advice` says what to
+        do about a damaged one. Reads again if another process replaced the checkpoints in the meantime.
         """
         what, of = ("checkpoint", " of step {}") if kept is self._steps else ("best player", "")
         while True:
@@ -190,7 +190,7 @@ class Run(Folder):
 
 
 def environment() -> dict[str, Any]:
-    """Cores, devices, system and versions, ready for JSON: without them a time says nothing."""
+    """Cores, devices, system and versions, ready for JSON: without them a time is meaningless."""
     return {
         "machine": {
             "cores": os.cpu_count(),
@@ -203,7 +203,7 @@ def environment() -> dict[str, Any]:
 
 
 def made_with() -> dict[str, str]:
-    """What the bits of a training depend on besides its configuration: a run notes it when it begins."""
+    """What the bits of a training depend on besides its configuration: a run records it when it begins."""
     return {
         "Python": platform.python_version(),
         **{name: version(name) for name in ("jax", "jaxlib")},

@@ -1,8 +1,7 @@
-"""Arrays as safetensors, the format of weights that others read and write, in as many lines as it takes.
+"""Arrays as safetensors, a common format of weights, without the package `safetensors`, which writes the same bytes.
 
-A file is the length of its header as eight bytes, lowest first; the header, JSON that says of each array its name,
-type, shape and place; and the arrays, row by row. Nothing in it can run. The package
-`safetensors` writes the same bytes.
+A file is the length of its header as eight bytes, lowest first; the header, JSON with the name, type, shape and place
+of each array; and the arrays, row by row. Nothing in it can run.
 """
 
 import json
@@ -20,7 +19,7 @@ TYPES = {
     "U64": "<u8", "I64": "<i8", "F64": "<f8", "F32": "<f4", "U32": "<u4", "I32": "<i4",
     "F16": "<f2", "U16": "<u2", "I16": "<i2", "I8": "|i1", "U8": "|u1", "BOOL": "|b1",
 }  # fmt: skip
-"""The names of types there, and those of NumPy, in the order in which the format's own package writes arrays."""
+"""The names of types in the format and in NumPy, in the order in which the package `safetensors` writes arrays."""
 _NAMES = {kind: name for name, kind in TYPES.items()}
 _METADATA = "__metadata__"
 _LENGTH, _ALIGNED = 8, 8
@@ -56,7 +55,7 @@ def dump(arrays: Mapping[str, Any]) -> bytes:
 def load(content: bytes) -> dict[str, np.ndarray]:
     """The arrays in the content of a file, by their names.
 
-    Raises `ValueError` that says what is wrong, for a file that was cut off and for what is no such file.
+    Raises `ValueError` that says what is wrong, for a truncated file and for any other file.
     """
     start = _LENGTH + int.from_bytes(content[:_LENGTH], "little")
     if len(content) < _LENGTH or start > len(content):

@@ -1,8 +1,8 @@
 """The measurements of a run as an event file for TensorBoard, written without TensorBoard.
 
 A file holds records: length (uint64), its checksum, an `Event` as protocol buffer, its checksum; all little-endian. A
-checksum is CRC-32C, rotated by 15 bits and offset (TensorFlow's `lib/io/record_writer.h`, `lib/hash/crc32c.h`). Of
-`Event` these fields are used: 1 wall time (double), 2 step (int64), 3 file version, 5 summary; of a summary's values 1
+checksum is CRC-32C, rotated by 15 bits and offset (TensorFlow's `lib/io/record_writer.h`, `lib/hash/crc32c.h`). We use
+these fields of `Event`: 1 wall time (double), 2 step (int64), 3 file version, 5 summary; and of a summary's values 1
 tag and 2 number (float).
 """
 
@@ -21,7 +21,7 @@ POLYNOMIAL, OFFSET = 0x82F63B78, 0xA282EAD8
 
 
 def begin(folder: Path, lines: Iterable[Mapping[str, Any]]) -> None:
-    """A new event file with the measurements so far, in the place of an older one."""
+    """A new event file with the measurements so far, in place of an older one."""
     folder.mkdir(parents=True, exist_ok=True)
     first = _record(_double(1, time.time()) + _bytes(3, b"brain.Event:2"))
     (folder / NAME).write_bytes(first + b"".join(map(_event, lines)))

@@ -1,8 +1,8 @@
 """Bear-offs of backgammon: how many rolls a player needs, and who is off first, exactly.
 
-A bear-off here has all checkers of a side on its first points and no contact. One side alone: the rolls until all are
-off, by turns that make their mean least. Two sides: the chance to win without a cube. Both follow from the plays that
-the game lists, in the order of pip counts, as every play lowers them.
+A bear-off here has all checkers of a side on its first points and no contact. One side alone: the number of rolls until
+all are off, by turns that minimise its mean. Two sides: the probability to win without a cube. Both are computed from
+the plays that the game lists, in order of pip counts, as every play lowers them.
 """
 
 import dataclasses
@@ -24,15 +24,15 @@ from jaxgames.ops import subsets
 BATCH = 8192
 """Positions with a roll whose plays are listed at once."""
 MOST_ROLLS = 64
-"""Room for the distribution of rolls: more than 15 checkers on 10 points ever need with a chance of 1e-9."""
+"""Room for the distribution of rolls: 15 checkers on 10 points need more with a probability below 1e-9."""
 ROOM = 24
-"""Plays on average in a batch; what does not fit is listed again."""
+"""Room for plays, as an average over a batch; what does not fit is listed again."""
 
 
 class OneSided(NamedTuple):
-    """All bear-offs of one side, by number: the mean of the rolls that it needs, and their distribution.
+    """All bear-offs of one side, by number: the mean number of rolls that it needs, and the distribution.
 
-    `chances[i, n]` is the chance to be off after exactly n rolls.
+    `chances[i, n]` is the probability to be off after exactly n rolls.
     """
 
     mean: Float64[np.ndarray, " positions"]
@@ -43,7 +43,7 @@ class OneSided(NamedTuple):
 class BearOffs:
     """All ways to have at most `checkers` checkers on the first `points` points, numbered.
 
-    A position is a row of as many points and checkers, with a bar for each point: the bars' places are a subset, which
+    A position is a row of stars for checkers and bars for points (stars and bars): the bars' places are a subset, which
     has a number. Raises `ValueError` for more than 10 points or 15 checkers.
     """
 
@@ -75,7 +75,7 @@ class BearOffs:
         return self.counts @ np.arange(1, self.points + 1, dtype=np.int32)
 
     def number(self, counts: Int32[Array, "... 25"]) -> Int32[Array, "..."]:
-        """The number of a side, of its checkers on points 1 .. 24 and the bar; -1 where it is no such bear-off."""
+        """The number of a side, given its checkers on points 1 .. 24 and the bar; -1 if it is not such a bear-off."""
         bars = jnp.zeros(counts.shape[:-1], jnp.uint32)
         place = jnp.zeros(counts.shape[:-1], jnp.int32)
         for point in range(self.points):
@@ -87,14 +87,14 @@ class BearOffs:
 
 
 class Replies(NamedTuple):
-    """What each of some positions may become with each roll: entries `first[i, r]` to `first[i, r + 1]` of `after`."""
+    """What some positions may become with each roll: entries `first[i, r]` to `first[i, r + 1]` of `after`."""
 
     first: Int32[np.ndarray, "positions rolls+1"]
     after: Int32[np.ndarray, " entries"]
 
 
 def one_sided(offs: BearOffs, report: Callable[[int, int], None] = lambda *_: None) -> OneSided:
-    """The rolls that each bear-off needs. `report` is told the positions done, and all."""
+    """The rolls that each bear-off needs. `report` is called with the number of finished and of all positions."""
     mean, chances = np.zeros(offs.size), np.zeros((offs.size, MOST_ROLLS), np.float32)
     chances[0, 0] = 1
     weights = np.array(Backgammon.outcome_probabilities)
@@ -107,7 +107,7 @@ def one_sided(offs: BearOffs, report: Callable[[int, int], None] = lambda *_: No
 
 
 def best_replies(mean: Float64[np.ndarray, " positions"], replies: Replies) -> Int32[np.ndarray, "positions rolls"]:
-    """What each position best becomes with each roll: the reply with the least mean, of equals the first."""
+    """The best reply of each position to each roll: the one with the least mean, among equals the first."""
     means, starts = mean[replies.after], replies.first[:, :-1].ravel()
     owner = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(means))))
     at_best = np.flatnonzero(means == np.minimum.reduceat(means, starts)[owner])
@@ -117,7 +117,7 @@ def best_replies(mean: Float64[np.ndarray, " positions"], replies: Replies) -> I
 
 
 def two_sided(offs: BearOffs) -> Float64[np.ndarray, "positions positions"]:
-    """The chance of the player to roll to be off first, by the number of its bear-off and of the other's."""
+    """The probability that the player to roll is off first, by the numbers of both bear-offs."""
     win = np.zeros((offs.size, offs.size))
     weights = np.array(Backgammon.outcome_probabilities)
     replies = [
@@ -132,7 +132,7 @@ def two_sided(offs: BearOffs) -> Float64[np.ndarray, "positions positions"]:
             if not 1 <= left < len(by_pips):
                 continue
             others = by_pips[left]
-            other_wins = win[np.ix_(others, after)]  # who rolls then; 0 where nobody is left of the player
+            other_wins = win[np.ix_(others, after)]  # of the other player, to roll; 0 if the first is off
             best = 1 - np.minimum.reduceat(other_wins, first[:-1], axis=1)
             win[number, others] = best @ weights
     return win
@@ -165,7 +165,7 @@ def _levels(offs: BearOffs) -> Iterator[tuple[np.ndarray, Replies]]:
 
 
 def _list(offs: BearOffs, owners: np.ndarray, rolls: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """How many plays each position with its roll has, and what they lead to, for as many at once as there is room."""
+    """How many plays each position with its roll has, and what they lead to, for as many positions as there is room."""
     while len(owners):
         filled = [np.concatenate([x, np.full(BATCH - len(x), x[-1])]) for x in (owners, rolls)]
         first, after, complete = map(

@@ -1,6 +1,6 @@
 """The endings of checkers as numbers: all positions with few pieces, by the men and kings of either side.
 
-Positions are seen by the player to move, as Black sees the board. A position is between moves: nobody is jumping on.
+Positions are seen by the player to move, as Black sees the board. A position is between moves: no jump is unfinished.
 """
 
 import dataclasses
@@ -23,7 +23,7 @@ from jaxgames.ops.bits import popcount
 MOST_PIECES = 6
 
 HOMES = tuple(np.uint32(0xFFFFFFFF) ^ row for row in board.KING_ROWS)
-"""Where men of the player to move, and of the other, may stand: not in the row that makes them kings."""
+"""The squares where men of the player to move, and of the other, may be: not in the row that makes them kings."""
 
 
 class Material(NamedTuple):
@@ -41,7 +41,7 @@ class Material(NamedTuple):
 
     @property
     def size(self) -> int:
-        """The numbers of positions. Men of both sides in one place have numbers, too, and are no position."""
+        """How many numbers there are. Some have men of both sides on one square, and are not positions."""
         men, other = math.comb(28, self.own_men), math.comb(28, self.other_men)
         free = 32 - self.own_men - self.other_men
         return men * other * math.comb(free, self.own_kings) * math.comb(free - self.own_kings, self.other_kings)
@@ -65,7 +65,7 @@ class CheckersEndings:
 
     @property
     def game(self) -> Checkers:
-        """No draw is counted by moves without a capture, as endgame databases have it: tables know no past."""
+        """The game without its draw rule, as in endgame databases: tables do not know how many moves came before."""
         return Checkers()
 
     @property
@@ -75,7 +75,7 @@ class CheckersEndings:
 
     @functools.cached_property
     def slices(self) -> tuple[Material, ...]:
-        """All material: those that lead to each other by steps side by side, after those that captures lead to."""
+        """All material: slices that lead to each other by steps are adjacent, after those that captures lead to."""
         return tuple(itertools.chain(*self.groups))
 
     @functools.cached_property
@@ -92,7 +92,7 @@ class CheckersEndings:
         return _positions(numbers, jnp.asarray(material, jnp.int32), most=self.pieces - 1)
 
     def locate(self, positions: Position) -> tuple[Int32[Array, " n"], Int32[Array, " n"]]:
-        """The slice of each position, as an index of `slices`, and its number in the slice. -1 where there is none."""
+        """The slice of each position, as an index of `slices`, and its number in the slice; -1 if there is none."""
         return _locate(positions, self._slice_of(), most=self.pieces - 1)
 
     @property
@@ -101,7 +101,7 @@ class CheckersEndings:
         return self.pieces - 1
 
     def covers(self, positions: Position) -> Bool[Array, " n"]:
-        """Where few enough pieces are left, and some of both sides."""
+        """Which positions have few enough pieces, and some of both sides."""
         few = popcount(positions.own | positions.opponent) <= self.pieces
         return few & (positions.own != 0) & (positions.opponent != 0)
 

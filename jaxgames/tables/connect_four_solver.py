@@ -24,13 +24,13 @@ from jaxgames.tables.connect_four_threats import BITS, PositionNode, Threats, co
 
 # Scores of Connect Four positions by alpha-beta with null windows, many positions side by side.
 #
-# Each lane asks of its position whether the score is greater than a number, and halves what is open, until the score is
+# Each lane asks whether the score of its position is greater than a number, and bisects the range until the score is
 # known (Plaat, Schaeffer, Pijls and de Bruin, "Best-first fixed-depth minimax algorithms", 1996, call such a driver
-# MTD-bi). For a null window a node is either high or low, so there are no values on the stack. One step tries one move
+# MTD-bi). With a null window a node is either high or low, so there are no values on the stack. One step tries one move
 # in every lane: the position after it is settled at once, by rules or by the transposition table, or it becomes the
-# lane's node. A node that is settled settles others above it; the lane goes on at the nearest one that has a move left.
+# lane's node. A settled node may settle others above it; the lane goes on at the nearest one that has a move left.
 #
-# The table is shared: entries hold the whole position and bounds of its score, whoever found them.
+# All lanes share the table: entries hold the whole position and bounds of its score.
 
 STEPS = 16
 """After so many steps lanes that are done take the next positions."""
@@ -40,7 +40,7 @@ _ZERO = 128
 
 
 class SolverRoots(NamedTuple):
-    """The positions to solve: their nodes, the stones left to play, and what is known of their scores."""
+    """The positions to solve: their nodes, the stones left to play, and the bounds of their scores."""
 
     node: PositionNode
     left: Int32[Array, " batch"]
@@ -57,7 +57,7 @@ class SolverState(NamedTuple):
     has_moves: Words  # the levels above the node that have moves left, as bits
     stack: UInt32[Array, "rows words"]  # the nodes above it, row `level * lanes + lane`
     table: UInt32[Array, "entries words"]
-    job: Int32[Array, " lanes"]  # the number of the position; that of none for a lane that has nothing to do
+    job: Int32[Array, " lanes"]  # the number of the position; for an idle lane a number beyond all positions
     root: PositionNode
     left: Int32[Array, " lanes"]  # stones to play at the root
     alpha: Int32[Array, " lanes"]  # the question: is the root's score greater?
@@ -95,7 +95,7 @@ class NullWindowSearch:
     def __call__(self, own: Words, taken: Words) -> SolvedScores:
         """The scores of positions: the stones of the player to move, and all stones."""
         roots = self._roots(own, taken)
-        order = jnp.argsort(-roots.left)  # what takes longest comes first, so that lanes end together
+        order = jnp.argsort(-roots.left)  # the longest searches come first, so that lanes end together
         roots = jax.tree.map(lambda x: x[order], roots)
         count = len(roots.left)
 
@@ -153,7 +153,7 @@ class NullWindowSearch:
             level=jnp.zeros_like(job),
             has_moves=jax.tree.map(jnp.zeros_like, lanes.has_moves),
         )
-        # Nothing is chosen for the stack and the table, which are large.
+        # The stack and the table are not selected from, as they are large.
         chosen = select(where, new._replace(stack=job, table=job), lanes._replace(stack=job, table=job))
         return chosen._replace(stack=lanes.stack, table=lanes.table)
 
@@ -171,7 +171,7 @@ class NullWindowSearch:
         rest = once(board.shift_down(node.moves, BITS))
         has_rest = ~board.is_empty(rest)
 
-        # 2. Is the position after it settled? `alpha` is the question at the node, seen by the player to move there.
+        # 2. Is the position after it settled? `alpha` is the question at the node, for the player to move there.
         alpha = jnp.where(level & 1 == 0, state.alpha, -state.alpha - 1)
         child = rules.expand(own, taken, level)
         left = state.left - level - 1
@@ -187,8 +187,8 @@ class NullWindowSearch:
         is_low = once(active & ~is_high & (high <= -alpha - 1))
         push = once(active & ~is_high & ~is_low)
 
-        # 3. Where to go on: down, at the node, or at a node above. Where the child is low the node is high, the one
-        # above has a move less, ...; where no move is left to a node it is low, the one above is high, ...
+        # 3. Where to go on: down, at the node, or at a node above. If the child is low the node is high, the one
+        # above has one move less, ...; if a node has no move left it is low, the one above is high, ...
         ends = once(is_low | (is_high & ~has_rest))
         above = _highest(state.has_moves, level, level & 1 ^ is_low.astype(jnp.int32))
         target = once(jnp.where(push, level + 1, jnp.where(ends, above, level)))
@@ -209,7 +209,7 @@ class NullWindowSearch:
         there_row = stack.at[jnp.maximum(target, 0) * self.lanes + lane].get(mode="promise_in_bounds")
         parent_row = stack.at[jnp.maximum(level - 1, 0) * self.lanes + lane].get(mode="promise_in_bounds")
 
-        # 5. The table learns of the node, and of the node above if that is settled, too.
+        # 5. The table stores the node, and the node above if that is settled, too.
         here, parent = (
             (ends, is_low, alpha, (node.own, node.taken), state.known),
             (ends & (target < level - 1), ~is_low, -alpha - 1, self._of_row(parent_row)[0][:2], parent_row[:, -1]),
@@ -223,7 +223,7 @@ class NullWindowSearch:
             entry = jnp.stack([*key, _to_word(floor, ceiling)], axis=1)
             table = table.at[jnp.where(wanted, self._slot(key), self.entries)].set(entry, mode="drop")
 
-        # 6. The root: what the answer leaves open is the next question, from the root on.
+        # 6. The root: its next question bisects the range that the answer leaves.
         answered = once(ends & (target < 0))
         is_above = is_low == (level & 1 == 0)
         root_low = jnp.where(answered & is_above, state.alpha + 1, state.low)
@@ -260,19 +260,19 @@ class NullWindowSearch:
 
 
 def _bounds(lost: Bool[Array, "..."], left: Int32[Array, "..."]) -> tuple[Int32[Array, "..."], Int32[Array, "..."]]:
-    """Bounds of the score of a position where no stone wins at once, and whether all stones lose."""
+    """Bounds of the score of a position in which no stone wins at once, and whether all stones lose."""
     low, high = _limits(left)
     low, high = (jnp.where(left <= 2, 0, bound) for bound in (low, high))
     return jnp.where(lost, -(left // 2), low), jnp.where(lost, -(left // 2), high)
 
 
 def _limits(left: Int32[Array, "..."]) -> tuple[Int32[Array, "..."], Int32[Array, "..."]]:
-    """The least and the most that a position can be worth if the next two stones win nothing."""
+    """The least and the most that a position can be worth if neither of the next two stones wins."""
     return 1 - left // 2, (left - 1) // 2
 
 
 def _middle(low: Int32[Array, "..."], high: Int32[Array, "..."]) -> Int32[Array, "..."]:
-    """The question that halves what is open, but near to 0 first: shallow searches answer whether a win is early."""
+    """The question that bisects the range, but near 0 first: shallow searches can tell whether a win is early."""
     middle = low + (high - low) // 2
     middle = jnp.where((middle <= 0) & (-(-low // 2) < middle), -(-low // 2), middle)
     return jnp.where((middle >= 0) & (high // 2 > middle), high // 2, middle)
@@ -313,11 +313,11 @@ def _from_word(word: UInt32[Array, "..."]) -> tuple[Int32[Array, "..."], Int32[A
 
 LANES = {"cpu": 32}
 MANY_LANES = 4096
-"""Of devices that are not listed in `LANES`."""
+"""The number of lanes on devices that are not listed in `LANES`."""
 
 
 ENTRIES_OF_ONE = 1 << 22
-"""Of the transposition table where one position is all there is to solve."""
+"""Entries of the transposition table if there is only one position to solve."""
 
 
 class MoveScores(NamedTuple):
@@ -350,9 +350,9 @@ class Solver:
                 raise ValueError(f"{name}={value}: expected a power of 2")
 
     def __call__(self, positions: Position, where: Bool[Array, " batch"] | None = None) -> SolvedScores:
-        """The exact scores of positions; where the game is over, what that is worth to the player who would move.
+        """The exact scores of positions; if the game is over, its score for the player who would move.
 
-        `where` says which positions are to be solved; other scores mean nothing.
+        `where` says which positions to solve; other scores mean nothing.
         """
         taken = board.either(*positions)
         lanes = min(self._lanes, 1 << (len(taken[0]) - 1).bit_length())
@@ -364,7 +364,7 @@ class Solver:
         return NullWindowSearch(self.game, lanes, max(lanes, self.entries))(own, taken)
 
     def moves(self, positions: Position) -> MoveScores:
-        """The exact score of every column; where the game is over no column is a move."""
+        """The exact score of every column; if the game is over no column is a move."""
         rules, columns = Threats(self.game), jnp.arange(self.game.cols, dtype=jnp.uint32)[None]
         taken = board.either(*positions)
         stone = rules.stone(tuple(word[:, None] for word in taken), columns)  # [batch, cols]

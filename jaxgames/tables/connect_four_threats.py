@@ -1,7 +1,7 @@
 """What a solver of Connect Four knows of a position without a search: threats, moves that do not lose, their order.
 
 After Pascal Pons, "Solving Connect 4: how to build a perfect AI" (2015-2019): a stone that lets the other player win at
-once is never tried; of the others those that make most threats come first, of equals those nearest to the middle.
+once is never tried; of the others those that make most threats come first, among equals those nearest to the middle.
 """
 
 import dataclasses
@@ -19,14 +19,14 @@ from jaxgames.ops.bits import popcount
 from jaxgames.ops.materialize import materialize
 
 BITS = 4
-"""Of a word, for each column in a list of moves. A column is its number from 1 on; 0 ends the list."""
+"""Bits for each column in a list of moves. A column is its number from 1 on; 0 ends the list."""
 
 _ALIKE = 16
-"""Columns that the key of a move's place has room for."""
+"""The most columns for which the sort key of a move has room."""
 
 
 class PositionNode(NamedTuple):
-    """A position on which nobody has a line, and the player to move has no stone that wins at once.
+    """A position in which nobody has a line, and the player to move has no stone that wins at once.
 
     `moves` lists the columns that do not lose at once, the best first, in `BITS` bits each; empty if there are none.
     """
@@ -42,7 +42,7 @@ def count_squares(words: Words) -> Int32[Array, "..."]:
 
 
 def others(own: Words, taken: Words) -> Words:
-    """The stones of the other player, where these are a player's own and all."""
+    """The stones of the other player, from the own stones and all stones."""
     return tuple(stones ^ word for stones, word in zip(taken, own, strict=True))
 
 
@@ -68,7 +68,7 @@ class Threats:
         return -(-BITS * self.game.cols // 32)
 
     def landings(self, taken: Words) -> Words:
-        """Where the next stone of each column comes to rest, if it is not full."""
+        """Where the next stone of each column lands, if it is not full."""
         return board.both(self._above(taken), self.inside)
 
     def winning(self, own: Words, taken: Words) -> Words:
@@ -86,11 +86,11 @@ class Threats:
 
     def key(self, own: Words, taken: Words) -> Words:
         """A position in as many words as one set: the own stones, and the first free place of each column, a square or
-        the one above the column; nothing of the mover's can be there."""
+        the place above the column, where no own stone can be."""
         return board.either(own, self._above(taken))
 
     def stone(self, taken: Words, column: UInt32[Array, "..."]) -> Words:
-        """The square where a stone in this column, from 0 on, comes to rest; none if it is full."""
+        """The square where a stone in this column, from 0 on, lands; none if it is full."""
         height = self.game.rows + 1
         return board.both(self.landings(taken), board.run(height, column * jnp.uint32(height), self.words))
 
@@ -112,7 +112,7 @@ class Threats:
         return PositionNode(own, taken, self._in_order(own, taken, once(possible), like))
 
     def _in_order(self, own: Words, taken: Words, possible: Words, like: Int32[Array, " lanes"]) -> Words:
-        """These stones as a list of their columns, those with most threats first, then those nearest to the middle."""
+        """These stones as a list of columns, those with most threats first, then those nearest to the middle."""
         cols, height = self.game.cols, self.game.rows + 1
         from_middle = sorted(range(cols), key=lambda column: abs(2 * column - cols + 1))
         columns = jnp.arange(cols, dtype=jnp.uint32)[:, None]
@@ -134,7 +134,7 @@ class Threats:
         return tuple(materialize(word, like) for word in lists)
 
     def _above(self, taken: Words) -> Words:
-        """The first free place of each column; of a full one the place above."""
+        """The first free place of each column; the place above a full one."""
         bottom = board.words_of(self._row(0), self.words)
         above = board.either(board.shift_up(taken, 1), bottom)
         return tuple(word & ~stone for word, stone in zip(above, taken, strict=True))

@@ -14,11 +14,11 @@ from jaxgames.tables.retrograde import Index, Values, solve
 
 KINDS = ("values", "turns")
 _ROOM = 1.05
-"""Files take a little more than their content."""
+"""Files take a little more space than their content."""
 
 
 class TableFolder(Folder):
-    """The folder of a table. Its header says `table`, the name of the index, and `slices`: by the name of each the
+    """The folder of a table. Its header has `table`, the name of the index, and `slices`: for each slice's name the
     fingerprints of its files.
     """
 
@@ -29,7 +29,7 @@ class TableFolder(Folder):
     FIELDS = {"table": str, "slices": dict}
 
     def check_index(self, index: Index) -> None:
-        """Raises `ValueError` if the table is that of another index, or its header makes no sense."""
+        """Raises `ValueError` if the table is of another index, or its header makes no sense."""
         name, slices = self.header["table"], self.header["slices"]
         if name != index.name:
             raise ValueError(f"{self.path} holds {name!r}, expected {index.name!r}")
@@ -40,13 +40,13 @@ class TableFolder(Folder):
             raise ValueError(f"{file} is broken: a slice lacks its files; {self.RESTORE}")
 
     def missing(self, index: Index) -> list[str]:
-        """The names of the slices that the header does not name, or of which a file is not there."""
+        """The names of the slices that the header does not name, or that lack a file."""
         known, there = self.header["slices"], {path.name for path in self.path.iterdir()}
         names = [str(part) for part in index.slices]
         return [name for name in names if name not in known or not {f"{name}.{kind}" for kind in KINDS} <= there]
 
     def add(self, group: dict[str, Values]) -> None:
-        """Writes the files of slices by their names, and when all are on the disk notes them in the header."""
+        """Writes the files of slices by their names, and when all are on disk records them in the header."""
         self.claim()
         for name, values in group.items():
             fingerprints = {}
@@ -59,7 +59,7 @@ class TableFolder(Folder):
         self.write_header()
 
     def array(self, name: str, kind: str) -> np.ndarray:
-        """One of the arrays of a slice. Raises `ValueError` if its file is not as it was written."""
+        """One of the arrays of a slice. Raises `ValueError` if its file has changed since it was written."""
         path = self.path / f"{name}.{kind}"
         size, digest = self.header["slices"][name][kind]
         if wrong := damage(path, (size, digest), str(path)):
@@ -91,7 +91,7 @@ class EndingsTable:
 
 
 def build(index: Index, path: str | Path, report: Callable[[str, int, int], None] = lambda *_: None) -> EndingsTable:
-    """Solves all slices of an index and keeps them in a folder. What a process that was killed has kept is not solved
+    """Solves all slices of an index and keeps them in a folder. Slices that a killed process has kept are not solved
     again.
 
     Args:
@@ -127,7 +127,7 @@ def open_table(index: Index, path: str | Path) -> EndingsTable:
 
 
 def bytes_of(size: int) -> int:
-    """What so many positions take on disk."""
+    """The bytes that so many positions take on disk."""
     return -(-size // 4) + 2 * size
 
 
@@ -143,7 +143,7 @@ def unpack(packed: np.ndarray) -> np.ndarray:
 
 
 def _has_fingerprints(files: Any) -> bool:
-    """Whether it is what a header says of a slice."""
+    """Whether it has the form of a slice in a header."""
     if not isinstance(files, dict) or files.keys() != set(KINDS):
         return False
     return all(isinstance(each, list) and [*map(type, each)] == [int, str] for each in files.values())

@@ -1,6 +1,6 @@
-"""What is known exactly, inside of jitted programs: by a table, or by a solver where that is cheap.
+"""Exact values inside jitted programs: from a table, or from a solver if that is cheap.
 
-All have the form of `Knowledge`, and all that uses exact values uses it: players, hints, leaves, targets, labels.
+All have the form of `Knowledge`, which all users of exact values take: players, hints, leaves, targets, labels.
 """
 
 import dataclasses
@@ -32,7 +32,7 @@ from jaxgames.tables.retrograde import LOSS, WIN, Index, Values, solve_all
 from jaxgames.tables.whole_games import SOON, SmallBoard, TicTacToeIndex, WholeIndex, solve_whole
 
 FAR = 4096
-"""More turns than any way to the end takes. A win is worth 1, less one part of so many for each turn that it takes."""
+"""More turns than any win takes. A win is worth 1, minus 1 / `FAR` for each turn that it takes."""
 
 
 class Knowledge(ABC):
@@ -40,32 +40,32 @@ class Knowledge(ABC):
 
     @abstractmethod
     def covers(self, positions: Any) -> Bool[Array, " batch"]:
-        """Where the best turn is known."""
+        """For which positions the best turn is known."""
 
     @abstractmethod
     def worth(self, scores: Any, positions: Any) -> Float32[Array, " batch"]:
-        """What positions are worth to the player to act, in points; a win is worth the more the nearer it is.
+        """What positions are worth to the player to act, in points; a nearer win is worth more.
 
-        Means nothing where a position is neither covered nor one turn after one that is. `scores` are the arrays.
+        Meaningless unless a position is covered, or one turn after one that is. `scores` are the arrays.
         """
 
     def points(self, worth: Float32[Array, " batch"]) -> Float32[Array, " batch"]:
-        """The points that positions of a worth bring with best play; by default 1, 0 or -1, however soon."""
+        """The points that positions of such worth bring with best play; by default 1, 0 or -1, however soon."""
         return jnp.sign(worth)
 
 
 class LeafKnowledge(Knowledge):
-    """Knowledge that is cheap enough for every leaf of a search: a table."""
+    """Knowledge that is cheap enough for every leaf of a search, such as a table."""
 
     def at_leaf(self, scores: Any, positions: Any) -> tuple[Bool[Array, " batch"], Float32[Array, " batch"]]:
-        """Which positions are known without a look ahead, at the beginning of a turn, and what these are worth; by
+        """Which positions are known without look-ahead, at the beginning of a turn, and what they are worth; by
         default all that are covered.
         """
         return self.covers(positions), self.worth(scores, positions)
 
 
 class KnownTurns(NamedTuple):
-    """What is known of positions where it is `covered`: the best turn, what that is worth, and in points."""
+    """The knowledge of positions that are `covered`: the best turn, what it is worth, and its points."""
 
     covered: Bool[Array, " batch"]
     best: Outcome
@@ -74,13 +74,13 @@ class KnownTurns(NamedTuple):
 
 
 def known_turns(game: Game, lookup: Knowledge, scores: Any, positions: Any) -> KnownTurns:
-    """The best turns of positions, by what is known of those that they lead to."""
+    """The best turns of positions, by the exact values of the positions after them."""
     best, worth = game.best_turn(positions, lambda after: lookup.worth(scores, after))
     return KnownTurns(lookup.covers(positions), best, worth, lookup.points(worth))
 
 
 class TableScores(NamedTuple):
-    """A table as arrays. `score`: `FAR` less the turns to a win, negative for losses, 0 for draws.
+    """A table as arrays. `score`: `FAR` minus the turns to a win, negative for losses, 0 for draws.
 
     `first`: where each slice begins.
     """
@@ -108,7 +108,7 @@ class Lookup(LeafKnowledge):
 
     @override
     def covers(self, positions: Any) -> Bool[Array, " batch"]:
-        """Where the table knows the best turn."""
+        """For which positions the table knows the best turn."""
         return self.index.covers(positions)
 
     @override
@@ -121,7 +121,7 @@ class Lookup(LeafKnowledge):
     def worth(self, scores: TableScores, positions: Any, actions: int | None = None) -> Float32[Array, " batch"]:
         """The worth of positions that the table covers to the player to act, from -1 to 1.
 
-        Where a turn is under way it is that of the best way to go on, of so many actions at most.
+        In the middle of a turn it is the worth of the best continuation, of so many actions at most.
         """
         actions = self.index.longest_turn - 1 if actions is None else actions
         between, score = self.at_leaf(scores, positions)
@@ -133,17 +133,17 @@ class Lookup(LeafKnowledge):
 
 @dataclasses.dataclass(frozen=True)
 class BearOffLookup(LeafKnowledge):
-    """Values of backgammon when both sides bear off, by the chance to be off first: nobody loses a gammon any more."""
+    """Values of backgammon when both sides bear off, by the probability to be off first: no gammon is possible then."""
 
     offs: BearOffs
 
     def scores(self, win: Float64[np.ndarray, "positions positions"]) -> Float32[Array, " pairs"]:
-        """The points per game of the player to roll, from the chances that `two_sided` finds."""
+        """The points per game of the player to roll, from the probabilities of `two_sided`."""
         return jnp.asarray((2 * win - 1).ravel(), jnp.float32)
 
     @override
     def covers(self, positions: Position) -> Bool[Array, " batch"]:
-        """Where both sides have few checkers, all at home."""
+        """Which positions have few checkers on both sides, all at home."""
         own, other = self._numbers(positions)
         return (own >= 0) & (other >= 0)
 
@@ -177,7 +177,7 @@ class WholeLookup(LeafKnowledge):
 
     @override
     def covers(self, positions: Any) -> Bool[Array, " batch"]:
-        """Everywhere."""
+        """All positions."""
         return jnp.ones(jax.tree.leaves(positions)[0].shape, bool)
 
     @override
@@ -187,7 +187,7 @@ class WholeLookup(LeafKnowledge):
 
 
 LATE, ENTRIES = 14, 1 << 16
-"""Of Connect X: with so many stones to play at most a position is solved in about a millisecond."""
+"""In Connect X, with at most so many stones to play a position is solved in about a millisecond."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -198,7 +198,7 @@ class LateLookup(Knowledge):
 
     @override
     def covers(self, positions: ConnectFourPosition) -> Bool[Array, " batch"]:
-        """Where few squares are free."""
+        """Which positions have few free squares."""
         return Threats(self.game).squares - count_squares(board.either(*positions)) <= LATE
 
     @override
@@ -211,16 +211,16 @@ class LateLookup(Knowledge):
 # The tables that can be built, and where players look for them.
 
 Load = Callable[[], Any]
-"""Gives the arrays of what is known; solves what was not built."""
+"""Returns the arrays of exact values; solves a table that was not built."""
 
 TABLES: Mapping[str, Callable[[int], Any]] = {"checkers": CheckersEndings}
 """By the id of the game, the index of all positions with so many pieces at most."""
 
 FOLDER, VARIABLE = "tables", "JAXGAMES_TABLES"
 AT_ONCE = 3
-"""Pieces of a table that takes about two seconds to solve."""
+"""The pieces of a table that takes about two seconds to solve."""
 SMALL_BITS = 25
-"""Of the keys of a board that is solved in about five seconds, and whose table takes 32 MiB."""
+"""The bits of the keys of a board that is solved in about five seconds, and whose table takes 32 MiB."""
 
 
 def index_of(game_id: str, pieces: int) -> Index:
@@ -236,9 +236,9 @@ def usual_folder(index: Index) -> Path:
 
 
 def lookup_of(game: Game) -> tuple[Knowledge, Load]:
-    """What knows most of a game and is there at once, and a function that loads its arrays.
+    """The largest exact knowledge of a game that is available at once, and a function that loads its arrays.
 
-    Tic-tac-toe is known as a whole, Connect X where few stones are left to play, backgammon when both bear off with 6
+    Tic-tac-toe is known completely, Connect X when few stones are left to play, backgammon when both bear off with 6
     checkers on 6 points. In checkers it is the largest table that was built; without any, 3 pieces are solved.
 
     Raises `ValueError` for another game; `load` does for a broken table.
@@ -249,7 +249,7 @@ def lookup_of(game: Game) -> tuple[Knowledge, Load]:
 
 
 def leaf_lookup(game: Game) -> tuple[LeafKnowledge, Load]:
-    """As `lookup_of`, where it is a table. Raises `ValueError` where a position has to be solved by a search."""
+    """As `lookup_of`, if it is a table. Raises `ValueError` if positions must be solved by a search."""
     lookup, load = whole_lookup(game) if is_small(game) else lookup_of(game)
     if not isinstance(lookup, LeafKnowledge):
         raise ValueError(f"{game.id} has no table for the leaves of a search, but on boards up to 4 x 5")
@@ -257,7 +257,7 @@ def leaf_lookup(game: Game) -> tuple[LeafKnowledge, Load]:
 
 
 def whole_lookup(game: Game) -> tuple[Knowledge, Load]:
-    """The values of all positions of a small game. Raises `ValueError` where `is_small` is false."""
+    """The values of all positions of a small game. Raises `ValueError` if `is_small` is false."""
     if not is_small(game):
         raise ValueError(f"not all of {game.id} is known; but of tic_tac_toe, and of Connect X up to 4 x 5")
     index = SmallBoard(game) if isinstance(game, ConnectFour) else TicTacToeIndex()
@@ -311,4 +311,4 @@ LOOKUPS: Mapping[str, Callable[[Any], tuple[Knowledge, Load]]] = {
     "checkers": _checkers,
     "backgammon": _bear_off,
 }
-"""By the id of the game, what `lookup_of` gives."""
+"""What `lookup_of` returns, by the id of the game."""

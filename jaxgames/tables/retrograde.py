@@ -2,7 +2,7 @@
 
 A slice holds positions of one kind, each with a number. Slices that lead to each other by turns are solved together,
 after those that their captures, promotions or bear-offs lead to (Thompson, Retrograde analysis of certain endgames,
-ICCA Journal 9(3), 1986). All comes from the rules of the game: whole turns of batches of positions.
+ICCA Journal 9(3), 1986). It uses only the rules of the game: whole turns of batches of positions.
 """
 
 import functools
@@ -21,32 +21,32 @@ DRAW, WIN, LOSS, NOTHING = range(4)
 """Values for the player to move; numbers without a position have the last one."""
 
 MOST_TURNS = np.iinfo(np.int16).max
-"""The longest way to the end that can be told."""
+"""The longest way to the end that can be stored."""
 
 
 class Index(Protocol):
-    """What numbers the positions of a game: slices, and in each of them numbers from 0 on."""
+    """Numbers the positions of a game: slices, and in each of them numbers from 0 on."""
 
     game: Game
     name: str
     groups: Sequence[Sequence[Any]]
-    """The slices that are solved together, in an order in which turns lead to the same or to earlier groups."""
+    """The slices that are solved together, in an order in which turns lead only to the same or earlier groups."""
     slices: Sequence[Any]
     """All of them in this order, each with a `size`."""
     longest_turn: int
-    """The actions of one turn at most."""
+    """The most actions of one turn."""
 
     def positions(self, part: Any, numbers: Any) -> tuple[Any, Any]:
         """The positions with these numbers in a slice, and which of them exist.
 
-        A position in which the game is over counts as lost for the player to move; one that is drawn does not exist.
+        A position in which the game is over counts as lost for the player to move; a drawn end does not exist.
         """
 
     def locate(self, positions: Any) -> tuple[Any, Any]:
-        """The slice of each position, as an index of `slices`, and its number there; -1 where it has none."""
+        """The slice of each position, as an index of `slices`, and its number there; -1 if it has none."""
 
     def covers(self, positions: Any) -> Any:
-        """Which positions are in a slice, or will be at the end of the turn that is under way."""
+        """Which positions are in a slice, or will be at the end of the present turn."""
 
 
 class Values(NamedTuple):
@@ -98,7 +98,7 @@ def totals(values: Values) -> dict[str, int]:
 
 
 class _Turns(NamedTuple):
-    """What the turns of some positions lead to. Their own positions are given by their place in the batch."""
+    """What the turns of some positions lead to. The positions themselves are given by their place in the batch."""
 
     exists: Bool[np.ndarray, " n"]
     stuck: Bool[np.ndarray, " n"]
@@ -142,17 +142,17 @@ def _turns_of(index: Index, part: Any, numbers: np.ndarray, here: dict[int, int]
 
 
 class _Ways:
-    """The turns of a whole group: its positions' children within the group, and the best that leads out of it."""
+    """The turns of a whole group: its positions' children within the group, and the best turn out of it."""
 
     def __init__(self, size: int):
         self.value = np.full(size, NOTHING, np.uint8)
-        """`LOSS` where the game is over, `NOTHING` where there is no position, else `DRAW` so far."""
+        """`LOSS` if the game is over, `NOTHING` if there is no position, otherwise `DRAW` so far."""
         self.wins_at = np.full(size, MOST_TURNS, np.int16)
         """Turns to a win by a turn out of the group."""
         self.holds = np.zeros(size, bool)
         """Whether a turn out of the group leads to a draw."""
         self.loses_at = np.zeros(size, np.int16)
-        """Turns to the end, if all turns lose and the longest way is one out of the group."""
+        """Turns to the end, if all turns lose and the longest way leads out of the group."""
         self.edges: list[tuple[np.ndarray, np.ndarray]] = []
 
     def add(self, turns: _Turns, numbers: np.ndarray) -> None:
@@ -167,7 +167,7 @@ class _Ways:
 
 
 def _backwards(ways: _Ways) -> tuple[np.ndarray, np.ndarray]:
-    """Value and length of every position, by their length: first those that end at once, then one turn away, ..."""
+    """Value and length of every position, in order of length: first those that end at once, then one turn away, ..."""
     size = len(ways.value)
     parent, child = (np.concatenate([edge[k] for edge in ways.edges]) for k in (0, 1))
     order = np.argsort(child, kind="stable")

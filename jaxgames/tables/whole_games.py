@@ -1,7 +1,7 @@
-"""Games small enough to be known as a whole: the value of every position that can be reached, ply by ply.
+"""Games small enough to solve completely: the value of every reachable position, ply by ply.
 
-For games in which each action adds something to the board, so that no position is reached after two different numbers
-of plies: tic-tac-toe and Connect X. All comes from the rules of the game.
+For games in which each action adds something to the board, so that a position is always reached after the same number
+of plies: tic-tac-toe and Connect X. It uses only the rules of the game.
 """
 
 import dataclasses
@@ -24,17 +24,17 @@ from jaxgames.ops import bits
 from jaxgames.tables.connect_four_threats import Threats
 
 UNKNOWN = -128
-"""The score of what is no position that can be reached."""
+"""The score of keys that are not reachable positions."""
 SOON = 127
-"""The score of a win that is there, less one for each ply until it is; negative for losses, 0 for draws."""
+"""The score of a finished win, minus one for each ply until then; negative for losses, 0 for draws."""
 BATCH = 1 << 16
 MOST_BITS = 30
-"""Of the keys of a board of Connect X: that of 5 x 5."""
+"""The most bits of the keys of a Connect X board: those of 5 x 5."""
 _NO_KEY = 0xFFFFFFFF
 
 
 class WholeIndex(Protocol):
-    """What numbers all positions of a game by keys below 2^32."""
+    """Numbers all positions of a game by keys below 2^32."""
 
     @property
     def game(self) -> Game:
@@ -45,7 +45,7 @@ class WholeIndex(Protocol):
         """Of a key, 31 at most."""
 
     def key(self, positions: Any) -> UInt32[Array, "..."]:
-        """The keys of positions; different positions have different ones."""
+        """The keys of positions; different positions have different keys."""
 
     def position(self, keys: UInt32[Array, "..."]) -> Any:
         """The positions with these keys."""
@@ -92,7 +92,7 @@ class SmallBoard:
 
     def position(self, keys: UInt32[Array, "..."]) -> Stones:
         """The positions with these keys."""
-        # The highest bit of a column stands above its stones.
+        # The highest bit of a column is above its stones.
         height = self.game.rows + 1
         own = taken = jnp.zeros_like(keys)
         for column in range(self.game.cols):
@@ -104,14 +104,14 @@ class SmallBoard:
 
 
 class WholeGame(NamedTuple):
-    """All positions that can be reached: their number by ply, and a score for every key; `UNKNOWN` for others."""
+    """All reachable positions: their number by ply, and a score for every key; `UNKNOWN` for others."""
 
     positions: tuple[int, ...]
     score: Int8[np.ndarray, " keys"]
 
 
 def solve_whole(index: WholeIndex, report: Callable[[int, int], None] = lambda *_: None) -> WholeGame:
-    """Solves a game. `report` is told each ply and how many positions it has."""
+    """Solves a game. `report` is called with each ply and its number of positions."""
     score = np.full(1 << index.bits, UNKNOWN, np.int8)
     layer = np.asarray(index.key(index.game.init_position(jax.random.key(0)))).reshape(1)
     counts: list[int] = []

@@ -107,7 +107,7 @@ class ImitationState(NamedTuple):
 
 
 class ImitationCheckpoint(NamedTuple):
-    """All that a training needs to continue with the same bits, but the data: weights, optimizer, number of updates, the
+    """All that a training needs to continue with the same bits, except the data: weights, optimizer, updates made, the
     lowest validation loss so far, how many measurements ago it was.
     """
 

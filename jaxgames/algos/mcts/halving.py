@@ -1,8 +1,8 @@
 """One round of sequential halving at the root, in two calls of the network: no loop over simulations at all.
 
-First some actions are looked at, all in one batch; then the better ones of them once more, one ply further: behind the
-action that the network likes best or, where chance decides, behind an outcome that is drawn. What is played, and what a
-policy learns, is that of Gumbel MuZero with as many visits (Danihelka, Guez, Schrittwieser and Silver, "Policy
+First some actions are evaluated, all in one batch; then the better half of them again, one ply further: after the
+network's favourite reply or, at a chance node, after a drawn outcome. The action played, and the policy to learn,
+are those of Gumbel MuZero with as many visits (Danihelka, Guez, Schrittwieser and Silver, "Policy
 improvement by planning with Gumbel", 2022; the halving is by Karnin, Koren and Somekh, 2013). After nanoAlphaZero
 (wtedw, 2026), whose trainings have targets of this kind.
 """
@@ -28,7 +28,7 @@ from jaxgames.ops.random_bits import fold_in
 
 
 class Seen(NamedTuple):
-    """What was seen behind edges of n positions.
+    """What edges of n positions lead to.
 
     Attributes:
         position: the positions that the edges lead to.
@@ -72,7 +72,7 @@ def search_round(rule: OneRound, evaluate: Evaluator, tree: Tree, num_simulation
     if twice == 0:
         return tree
 
-    # The better ones of them once more, a ply further.
+    # The better half of them again, a ply further.
     roots = _roots(tree)
     best, place = lax.top_k(jnp.take_along_axis(_scores(roots, rule.candidates(roots, 1)), edge, axis=1), twice)
     place, again = place.astype(jnp.int32), (best > -jnp.inf) & tree.alive[:, None]
@@ -115,7 +115,7 @@ def _look(
     bits: UInt32[Array, " n"],
     discount: float,
 ) -> Seen:
-    """What is behind one edge of each position; where it is not wanted, whatever."""
+    """What one edge of each position leads to; anything where it is not wanted."""
     position, turn_passes, over, reward, _ = play_edge(game, before, edge, is_chance)
     opponent = opponent ^ turn_passes
     leaves = leaves_of(game, position, opponent, wanted & ~over, reward, fold_in(bits, 2**31))
@@ -134,7 +134,7 @@ def _count(
     value: Float32[Array, " lanes"],
     is_nan: Bool[Array, " lanes"],
 ) -> Tree:
-    """The trees with one more visit of each of these edges, where it counts."""
+    """The trees with one more visit of each of these edges, if it counts."""
     layout, batch = tree.layout, tree.batch
     here = (edge[:, :, None] == jnp.arange(layout.num_edges, dtype=jnp.int32)[None, None, :]) & counts[:, :, None]
     visits = jnp.sum(here, axis=1, dtype=jnp.float32)

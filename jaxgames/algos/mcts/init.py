@@ -1,6 +1,6 @@
-"""Trees to begin with: new ones, and what is left of one after a move.
+"""The first trees of a search: new ones, and what is left of one after a move.
 
-Of a new node it is known what the position says, before any simulation has passed it.
+A new node holds what its position says, before any simulation has passed it.
 """
 
 import functools
@@ -22,7 +22,7 @@ from jaxgames.ops import checks
 from jaxgames.ops.pytrees import equal
 
 FEW_ACTIONS = 16
-"""Up to so many actions their columns are reduced one by one, where that saves kernels."""
+"""With at most so many actions their columns are reduced one by one, if this saves kernels."""
 
 
 def init_tree(
@@ -92,7 +92,7 @@ def _by_rows(logits: Array, legal: Array) -> Array:
 
 
 def _by_columns(logits: Array, legal: Array) -> Array:
-    """The same without a reduction, which would be two kernels more of a GPU."""
+    """The same without a reduction, which would take two more kernels on a GPU."""
     columns, allowed = jnp.moveaxis(logits, 1, 0), jnp.moveaxis(legal.astype(jnp.float32), 1, 0)
     most = functools.reduce(jnp.maximum, columns)
     weights = [jnp.where(jnp.isfinite(most), jnp.exp(a - most), b) for a, b in zip(columns, allowed, strict=True)]
@@ -115,9 +115,9 @@ def advance(tree: Tree, states: State) -> Tree:
     """The trees for the next search, `search(..., tree=advance(result.tree, states))`.
 
     Looks for the position of each state in its tree, any number of moves and rolls after the last search, makes it the
-    root, and keeps what is below it. A position that is not in its tree begins a new one. The slots of all trees count
-    as taken up to those of the fullest one; when a search finds none left, it goes on without new nodes. Raises
-    `ValueError` unless there is one state of the same game for each tree, and `TypeError` for what is no tree.
+    root, and keeps the subtree below it. A position that is not in its tree starts a new tree. In every tree as many
+    slots count as taken as in the fullest one; when no slot is left a search goes on without new nodes. Raises
+    `ValueError` unless there is one state of the same game for each tree, and `TypeError` for anything but a tree.
     """
     if not isinstance(tree, Tree):
         raise TypeError(f"tree {checks.describe(tree)}: expected result.tree of a search")
@@ -141,7 +141,7 @@ def _advance(tree: Tree, positions: Any, alive: Bool[Array, " batch"]) -> Tree:
     found = jnp.any(here, axis=0)
     root = jnp.argmax(here, axis=0).astype(jnp.int32)
     kept = _below(tree, (slots == root[None, :]) & found[None, :])
-    # The root comes first, all others in the order in which they came: children after their parents.
+    # The root comes first, then all others in the order in which they were made: children after their parents.
     others = jnp.cumsum(kept & (slots != root[None, :]), axis=0, dtype=jnp.int32)
     new_slot = jnp.where(slots == root[None, :], 0, others)
     count = jnp.sum(kept, axis=0, dtype=jnp.int32)

@@ -1,18 +1,18 @@
 """Steps of small searches as single kernels of the CPU.
 
-XLA:CPU runs a program operation by operation. Each operation costs some tenths of a microsecond to start, which is most
-of the time that a simulation in a few dozen positions takes: it is a hundred operations on a hundred numbers each. XLA
-itself compiles a computation that it finds small enough, loops and all, into one kernel, and marks it by an attribute.
-Here a step of the search is marked so. On 2 cores of an AMD EPYC with jax 0.10, Connect Four, searches take this much
-less time: one position x 800 rollouts 2.0x, 64 positions x 128 simulations with a linear network 4.1x, with an MLP
-256-256 2.2x, with a residual network 3 x 32 1.2x.
+XLA:CPU runs a program operation by operation. Each operation takes some tenths of a microsecond to start. This is most
+of the time of a simulation in a few dozen positions, which is a hundred operations on a hundred numbers each. XLA
+itself compiles a computation that it finds small enough, loops included, into one kernel, and marks it by an attribute.
+This file marks a step of the search like this. On 2 cores of an AMD EPYC with jax 0.10, Connect Four, searches take
+this much less time: one position x 800 rollouts 2.0x, 64 positions x 128 simulations with a linear network 4.1x, with
+an MLP 256-256 2.2x, with a residual network 3 x 32 1.2x.
 
-The attribute is internal to XLA, and its compiler of such kernels knows some operations only and takes no unused
-arguments. So steps are marked only if they consist of operations that are known to work, and only where a small step
-that bears the mark gives what it gives without (`probe`, once in a process). Everything else runs as it is, with the
+The attribute is internal to XLA, and its compiler for such kernels knows only some operations and takes no unused
+arguments. So steps are marked only if they consist of operations that are known to work, and only if a small marked
+step gives the same result as an unmarked one (`probe`, once in a process). Everything else runs unmarked, with the
 same results.
 
-The search calls `run`. What is written otherwise inside a kernel (`scatter`, `nonzero`, the backup) asks `is_inside`.
+The search calls `run`. Code that must differ inside a kernel (`scatter`, `nonzero`, the backup) checks `is_inside`.
 """
 
 import contextvars
@@ -37,9 +37,9 @@ from jaxgames.ops.jax_internals import ClosedJaxpr, Jaxpr, has_programs, jaxpr_a
 from jaxgames.ops.scatter import set_rows
 
 MET = ("0.8.0", "0.10.2", "0.11.2", "0.12.0.1")
-"""Versions of JAX whose compiler is known to survive `probe`. Any other one is asked in a process of its own."""
+"""Versions of JAX whose compiler is known to survive `probe`. For any other one a separate process runs it."""
 MAX_DEVICES = 1
-"""XLA may divide the program of several devices among them, which a kernel does not survive."""
+"""With several devices XLA may divide a program among them, which breaks kernels."""
 MAX_LANES = 255
 """Larger batches gain more from several threads than from a single kernel."""
 OPERATIONS = frozenset(
@@ -51,37 +51,37 @@ OPERATIONS = frozenset(
     unstack while xor
     """.split()
 )
-"""What a kernel may consist of: neither scatters nor products of matrices."""
+"""The operations that a kernel may have: no scatters and no matrix products."""
 MAX_REDUCED = 2048
-"""Elements of a reduction; those of large ones, from 4,096 on, XLA leaves to a library."""
+"""The most elements of a reduction; XLA leaves larger ones, from 4,096 on, to a library."""
 _KINDS = (jnp.float32, jnp.int32, jnp.uint32, jnp.bool_)
 OURS = "jaxgames_step"
 _MARKS = {"xla_cpu_small_call": "true", "inlineable": "false", OURS: "true"}
-"""The last one tells our kernels from those that XLA makes by itself."""
+"""The last one distinguishes our kernels from those that XLA makes by itself."""
 _inside = contextvars.ContextVar("inside a kernel", default=False)
 
 
 def is_small(lanes: int, edges: int) -> bool:
-    """Whether kernels are worth while for so many nodes of so many edges, and possible."""
+    """Whether kernels are worthwhile for so many nodes with so many edges, and possible."""
     return lanes <= MAX_LANES and lanes * edges <= MAX_REDUCED
 
 
 def is_inside() -> bool:
-    """Whether a function is being traced for a kernel, which cannot scatter and so goes through lanes in loops."""
+    """Whether a function is being traced for a kernel, which cannot scatter and so loops over lanes."""
     return _inside.get()
 
 
 def run(small: bool, function: Callable[..., Any], *written: Any) -> Any:
-    """`function(*written)`, as one kernel if it is `small` and consists of what a kernel may consist of.
+    """`function(*written)`, as one kernel if it is `small` and has only operations that a kernel may have.
 
-    The function is traced twice, for the kernel (`is_inside`) and for everything else, and has to give the same both
-    times.
+    The function is traced twice, for the kernel (`is_inside`) and for everything else, and must give the same result
+    both times.
 
     Args:
-        small: whether a kernel is worth while, see `is_small`.
-        function: gives at least one array of whole numbers. All arrays it reads, but for `written`, are left as they
-            are.
-        written: arrays in whose place the function writes.
+        small: whether a kernel is worthwhile, see `is_small`.
+        function: gives at least one array of whole numbers. It changes none of the arrays that it reads, except
+            `written`.
+        written: arrays that the function overwrites.
     """
     return _run_marked(function, *written) if small and _is_possible() else function(*written)
 
@@ -98,7 +98,7 @@ def _run_marked(function: Callable[..., Any], *written: Any) -> Any:
     @custom_vmap
     def call(places, read):
         def inside(places, read):
-            with marked(**dict.fromkeys(_MARKS)):  # the call is marked, not what it is made of
+            with marked(**dict.fromkeys(_MARKS)):  # marks the call, not the operations in it
                 return _all_used(jaxpr_as_fun(_with(closed, given, read))(*places), read)
 
         with marked(**_MARKS):
@@ -151,7 +151,7 @@ def _traced(inside: bool, function: Callable[..., Any], written: Any) -> tuple[C
     """The program of a function for a kernel or for everything else, and the shapes of what it gives."""
     token = _inside.set(inside)
     try:
-        # A function of its own each time, as JAX keeps the trace of one that it knows.
+        # A new function each time, as JAX keeps the trace of one that it knows.
         return jax.make_jaxpr(lambda *written: function(*written), return_shape=True)(*written)
     finally:
         _inside.reset(token)
@@ -161,7 +161,7 @@ def _is_possible() -> bool:
     """Whether this machine and this version of JAX can have kernels."""
     if jax.default_backend() != "cpu" or jax.local_device_count() > MAX_DEVICES:
         return False
-    # A marked step holds the tracers that it reads, which JAX takes for leaks if it is asked to look for them.
+    # A marked step holds the tracers that it reads; JAX's check for leaks would report them.
     if setting("jax_disable_jit") or setting("jax_check_tracer_leaks"):
         return False
     return _works()
@@ -201,7 +201,7 @@ def probe() -> bool:
 
 
 def _probed_step(run: Callable[..., Any], trees: Array, lanes: Int32[Array, " n"], flags: Bool[Array, " n"]) -> Any:
-    """A few levels down from each lane, by the value found there, and that value added all the way up."""
+    """Goes a few levels down from each lane, by the values found there, and adds the last value all the way up."""
 
     def step(trees, lanes):
         def down(carry):
@@ -245,13 +245,13 @@ def _is_plain(array: Array) -> bool:
 
 
 def _with(closed: ClosedJaxpr, old: Sequence[Array], new: Sequence[Array]) -> ClosedJaxpr:
-    """A program with other values in the place of those that it was made with."""
+    """A program with other values in place of those with which it was made."""
     consts = [next((y for x, y in zip(old, new, strict=True) if x is const), const) for const in closed.consts]
     return ClosedJaxpr(closed.jaxpr, consts)
 
 
 def _all_used(outs: list[Array], read: list[Array]) -> list[Array]:
-    """The same values, made of all that is `read`: XLA's compiler fails where an argument is of no use.
+    """The same values, but depending on all that is `read`: XLA's compiler fails if an argument is unused.
 
     Divides by a one that XLA does not know to be one, as in `jaxgames.ops.materialize`.
     """

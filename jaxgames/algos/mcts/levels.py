@@ -1,13 +1,14 @@
-"""RMCTS: a search whose tree is given by the policy alone, so that a whole level of it is one batch of the network.
+"""RMCTS: a search in which the policy alone determines the tree, so that a whole level is one batch of the network.
 
 A node with n simulations spends one on itself and gives the others to its actions, in proportion to the policy. Values
-come back from the deepest level on: an action is worth what its node is worth, and a node the mean of its own value and
-of its actions' values, these weighted by the policy that best trades their values against its distance from the
-network's (Grill et al., "Monte-Carlo tree search as regularized policy optimization", 2020, equation 7). After
-Frankston and Howard, "Accelerating Monte-Carlo Tree Search with Optimized Posterior Policies", 2026, algorithms 2 to 4.
+come back from the deepest level up: an action is worth what its node is worth, and a node is worth the mean of its own
+value and its actions' values. The actions are weighted by the policy that best balances their values against its
+distance from the network's (Grill et al., "Monte-Carlo tree search as regularized policy optimization", 2020, equation
+7). After Frankston and Howard, "Accelerating Monte-Carlo Tree Search with Optimized Posterior Policies", 2026,
+algorithms 2 to 4.
 
-All nodes of all trees stand in one column, in the order of their levels. The children of a node follow each other:
-it has to know only the row of its first child.
+All nodes of all trees are in one column, level by level. The children of a node are adjacent, so the node stores
+only the row of its first child.
 """
 
 from typing import Any, NamedTuple
@@ -30,15 +31,15 @@ from jaxgames.ops.pytrees import take
 from jaxgames.ops.random_bits import fold_in
 
 NEWTON_STEPS = 16
-"""From any start the share of the error that is left is squared in each: enough for a thousand actions."""
+"""Newton's steps: each squares the remaining share of the error, from any start; enough for a thousand actions."""
 LEAST = np.float32(1e-20)
-"""Of a share: with less the first guess might lie beyond the solution."""
+"""The least share: with a smaller one the first guess might be beyond the solution."""
 MOST = 2**16
 """Nodes that are made at once, at most."""
 
 
 class Form(NamedTuple):
-    """How the search is compiled for a kind of device; what it finds is the same.
+    """How the search is compiled for a kind of device; its results are the same.
 
     Attributes:
         nodes: how many nodes for each tree are made at once.
@@ -52,7 +53,7 @@ class Form(NamedTuple):
 
 
 ON_CPU, ELSEWHERE = Form(1, 128, 1), Form(16, 1024, NEWTON_STEPS)
-"""A CPU takes its time for each node, needed or not, a GPU for each kernel: there a loop takes three a step."""
+"""A CPU takes time for each node, needed or not; a GPU for each kernel, and there a loop takes three in each step."""
 
 
 class LevelNodes(NamedTuple):
@@ -112,7 +113,7 @@ def search_levels(
     noise: Any,
     discount: float,
 ) -> RootsFound:
-    """Searches B positions with `num_simulations` each; where `alive` is false, nothing is searched."""
+    """Searches B positions with `num_simulations` each; positions that are not `alive` are not searched."""
     # The roots.
     batch, num_actions = len(bits), game.num_actions
     no = jnp.zeros(batch, bool)
@@ -128,8 +129,8 @@ def search_levels(
     def room(x: Array) -> Array:
         return lax.dynamic_update_slice_in_dim(jnp.zeros((rows + width, *x.shape[1:]), x.dtype), x, 0, 0)
 
-    # Down: `width` nodes at once, in the order of their rows. All children of a block come behind it. Where those of a
-    # node begin, its number stands in `parents`.
+    # Down: `width` nodes at once, in the order of their rows. All children of a block come after it. `parents` has a
+    # node's number in the row of its first child.
     def down(carry):
         number, starts, begin, end, parents, last, nodes = carry
         row = begin + jnp.arange(width, dtype=jnp.int32)
@@ -194,9 +195,9 @@ def _kids(nodes: LevelNodes) -> Int32[Array, " rows"]:
 def _note(
     parents: Int32[Array, " rows"], first: Int32[Array, " n"], kids: Int32[Array, " n"], begin: Int32[Array, ""]
 ) -> Int32[Array, " rows"]:
-    """The numbers of nodes from `begin` on, where their children begin."""
+    """`parents` with the numbers of the nodes from `begin` on, each in the row of its first child."""
     number = jnp.arange(len(first), dtype=jnp.int32)
-    place = jnp.where(kids > 0, first, len(parents) + number)  # beyond the end, and no place twice
+    place = jnp.where(kids > 0, first, len(parents) + number)  # without children beyond the end; no place occurs twice
     return parents.at[place].set(begin + number, mode="drop", unique_indices=True)
 
 
@@ -209,8 +210,8 @@ def _children(
     parent: Int32[Array, " n"],
     end: Int32[Array, ""],
 ) -> LevelNodes:
-    """The nodes of some rows, made from their parents; from `end` on whatever."""
-    # The edge that stands as far behind the parent's first one with simulations as the row behind the first child.
+    """The nodes of some rows, made from their parents; anything from `end` on."""
+    # Among the parent's edges with simulations, the one with this row's number among the children.
     counts = nodes.counts[parent]
     order = jnp.cumsum(counts > 0, axis=1, dtype=jnp.int32)
     edge = jnp.sum(order <= (row - nodes.first[parent])[:, None], axis=1, dtype=jnp.int32)
@@ -275,12 +276,12 @@ def _make(
 def share_out(
     policy: Float32[Array, "n edges"], number: Int32[Array, " n"], start: Float32[Array, " n"]
 ) -> Int32[Array, "n edges"]:
-    """Whole numbers of sum `number`, each the policy's share of it, rounded up or down (systematic sampling).
+    """Whole numbers with sum `number`, each the policy's share of it, rounded up or down (systematic sampling).
 
-    `start`, uniform in [0, 1), decides which way: on average each edge gets just its share.
+    `start`, uniform in [0, 1), decides how they are rounded: on average each edge gets exactly its share.
     """
-    # On a line of length `number` each edge has a piece; it gets the points start, start + 1, ... in it. Ends of pieces
-    # are whole numbers from here on, so however sums are rounded, nothing is lost, and edges without a share get none.
+    # On a line of length `number` each edge has a piece, and gets one for each point start, start + 1, ... in it. From
+    # here on ends of pieces are whole numbers, so rounding loses nothing, and edges without a share get none.
     possible = policy > 0
     left = jnp.sum(possible, axis=1, keepdims=True, dtype=jnp.int32) - jnp.cumsum(possible, axis=1, dtype=jnp.int32)
     ends = jnp.ceil(jnp.cumsum(policy, axis=1) * number[:, None].astype(jnp.float32) - start[:, None]).astype(jnp.int32)
@@ -292,7 +293,7 @@ def share_out(
 def _value(
     nodes: LevelNodes, worth: Float32[Array, " rows"], is_nan: Bool[Array, " rows"], c: float, unroll: int
 ) -> tuple[Float32[Array, " n"], Float32[Array, "n edges"], Bool[Array, " n"]]:
-    """What nodes are worth to their player to act, by what their children are; their new policy; and where the
+    """What nodes are worth to their player to act, from their children's worth; their new policy; and where the
     evaluator gave no number.
     """
     tried = nodes.counts > 0
@@ -313,10 +314,10 @@ def _value(
 def improved(
     policy: Float32[Array, "n edges"], values: Float32[Array, "n edges"], weight: Float32[Array, " n"], unroll: int = 1
 ) -> Float32[Array, "n edges"]:
-    """The policy p' that makes sum p' values - weight KL(policy || p') greatest, among edges with a share (Grill et
+    """The policy p' that maximises sum p' values - weight KL(policy || p'), among edges with a share (Grill et
     al., 2020).
 
-    It is weight policy / (u - values), for the one u above all values that makes their sum 1.
+    It is weight policy / (u - values), with the only u above all values for which the sum is 1.
     """
     # u = greatest value + more. Newton's method from below, where it cannot overshoot: the sum is convex in u.
     gap = jnp.max(jnp.where(policy > 0, values, -jnp.inf), axis=1, keepdims=True) - values

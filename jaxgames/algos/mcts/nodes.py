@@ -11,7 +11,7 @@ from jaxtyping import Array, Bool, Float32, Int32, UInt32
 from jaxgames.algos.mcts.tree import ILLEGAL, Layout, Tree
 
 NARROW = 16
-"""Up to so many edges, each edge of a node is an array of its own."""
+"""With at most so many edges, each edge of a node has its own array."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,8 +56,8 @@ class Edges:
 class Nodes:
     """n nodes of a tree: their row numbers `row`, the contents of these `rows`, and random bits for each.
 
-    The edges come in `blocks`: all in one or, in games of few actions, each in a block of its own, as XLA:CPU makes one
-    kernel of arrays without an axis of edges but one more for every reduction over an axis. A field of the nodes
+    The edges come in `blocks`: all in one or, in games with few actions, each in its own block: for arrays without an
+    axis of edges XLA:CPU makes one kernel, otherwise one more for every reduction over an axis. A field of the nodes
     themselves, and `sum`, `max`, `min` over edges, broadcast against the blocks: float32[n, 1] or float32[n].
     """
 
@@ -115,7 +115,7 @@ class Nodes:
         if len(self.blocks) == 1:
             value = values(self.blocks[0])
             first = jnp.where(value == jnp.max(value, axis=1, keepdims=True), self.blocks[0].index, len(value[0]))
-            return jnp.min(first, axis=1).astype(jnp.int32)  # XLA:CPU makes no vector code of argmax
+            return jnp.min(first, axis=1).astype(jnp.int32)  # XLA:CPU does not vectorise argmax
         best, index = values(self.blocks[0]), jnp.zeros(len(self.rows), jnp.int32)
         for edges in self.blocks[1:]:
             value = values(edges)

@@ -1,4 +1,4 @@
-"""What one simulation finds on its way: the path from the root, and the leaf at its end."""
+"""The way of one simulation: the path from the root, and the leaf at its end."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
@@ -48,7 +48,7 @@ class Segment(NamedTuple):
 class Level(NamedTuple):
     """One depth of the path of some lanes: the node in `row` and the edge taken there.
 
-    `on_path` says whether the lane's path is so deep. Where it is not, `row` and `visits_index` lie beyond the end, so
+    `on_path` says whether the lane's path is this deep. If not, `row` and `visits_index` are beyond the end, so
     that writes there are dropped. `visits_index` is the place of the edge's visits in `Tree.flat`.
     """
 
@@ -60,13 +60,13 @@ class Level(NamedTuple):
 
 
 class SelectedLeaf(NamedTuple):
-    """Where each lane of a batch left its tree, and the position there, in sight of its player to act.
+    """Where each lane of a batch left its tree, and the position there, seen by its player to act.
 
     Attributes:
         position: the positions beyond the trees, a pytree whose first axis is the batch.
         opponent_to_move: whether the player to act is not the one at the root.
         amaf_key: the `Game.amaf_key` of the last action; 0 at the root and below a roll of chance.
-        needs_eval: whose value is asked for.
+        needs_eval: which leaves need a value from the evaluator.
         exact_value: the value of all others, to the player at the root.
         bits: random bits for the evaluator.
         path: the segments of the path; none at the root.
@@ -97,7 +97,7 @@ class SelectedLeaf(NamedTuple):
 
 
 class EvaluatedLeaf(NamedTuple):
-    """The leaf of each lane after its evaluation, as it is carried up the tree.
+    """The leaf of each lane after its evaluation, for the way up the tree.
 
     Attributes:
         row: the row of its node; beyond all rows if it has none.
@@ -155,7 +155,7 @@ def over_levels(
 
     def of_few(segment: Segment, carry: Carry, lanes: Any) -> tuple[Carry, Any]:
         carry, some = along(segment, carry, jax.tree.map(lambda x: x[segment.lanes], lanes))
-        # A segment has room for more lanes than went on in it. The others repeat the last lane and changed nothing.
+        # A segment has room for more lanes than went on in it. The others repeat the last lane, and change nothing.
         took = segment.path.at[segment.begin].get(mode="clip") != NO_EDGE
         took = took & (segment.end > segment.begin)
         place = jnp.where(took, segment.lanes, len(jax.tree.leaves(lanes)[0]))

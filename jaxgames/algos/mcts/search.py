@@ -31,16 +31,16 @@ from jaxgames.ops.settings import Above, Settings, setting
 class SearchResult(NamedTuple):
     """What a search found in each of B positions of a game with A actions.
 
-    Where the game is over, `visits` and `weights` are 0 and the value is what the end brought. Where chance decides
-    there is no action to choose: `actions`, `visits` and `weights` are 0 and say nothing.
+    If the game is over, `visits` and `weights` are 0 and the value is the result. At chance nodes
+    there is no action to choose: `actions`, `visits` and `weights` are 0 and mean nothing.
 
     Attributes:
         actions: the actions to be played.
         visits: the simulations that began with each action.
-        values: the root's mean value in points of the player to act, exact where it is proven; NaN where the evaluator
+        values: the root's mean value in points of the player to act, exact if proven; NaN if the evaluator
             gave NaN or infinity, which the search takes for 0 (and logits with NaN for equal ones).
-        weights: the policy that the visits amount to, of sum 1.
-        tree: all that was searched; None by `recursive` and `one_round`, which keep none.
+        weights: the policy that follows from the visits, of sum 1.
+        tree: the search trees; None for `recursive` and `one_round`, which keep none.
         memory: what the evaluator learned.
     """
 
@@ -70,23 +70,23 @@ class Noise(Settings):
         def log_gammas(seed):
             return jax.random.loggamma(jax.random.key(seed), self.alpha, (prior.shape[1],), jnp.float32)
 
-        # Logarithms, as gamma variates of a small alpha are mostly too small for float32.
+        # Logarithms, as most gamma variates with a small alpha are too small for float32.
         logits = jnp.where(legal, jax.vmap(log_gammas)(bits), -jnp.inf)
         noise = jnp.where(jnp.any(legal, axis=1, keepdims=True), jax.nn.softmax(logits, axis=1), 0)
         return (1 - self.fraction) * prior + self.fraction * noise
 
 
 MOST_SECONDS, MOST_DEPTH = 3600, 1024
-"""Of a search with a budget of time."""
+"""The most seconds of a time budget, and the most edges of a path in such a search."""
 MOST_RATE, MOST_RATES = 300_000, 4_000_000
-"""Simulations per second that such a search has room for: of one tree, and of all trees."""
+"""The simulations per second for which such a search has room: in one tree, and in all trees."""
 
 LEAST_TEMPERATURE = 1e-6
-"""With less, logarithms of weights leave float32."""
+"""The least temperature: with less, logarithms of weights overflow float32."""
 USUAL = 800
-"""Simulations, where nothing is said."""
+"""The default number of simulations."""
 FINALS = ("visits", "mean")
-"""Which action a search plays: the one of the most visits, or that of the greatest mean."""
+"""Which action a search plays: the one with the most visits, or the one with the greatest mean."""
 
 
 class SearchSettings(NamedTuple):
@@ -125,8 +125,8 @@ def search(
 ) -> SearchResult:
     """Monte-Carlo tree search in a batch of B positions, in all trees at once.
 
-    Works inside `jit`, and is compiled by itself outside. Raises `ValueError` for settings that cannot be, and for a
-    search that does not fit into memory. Arguments of another kind, shape or dtype are a `TypeError` or `ValueError`.
+    Works inside `jit`, and compiles itself outside. Raises `ValueError` for impossible settings, and for a
+    search that does not fit into memory; `TypeError` or `ValueError` for arguments of another kind, shape or dtype.
 
     Args:
         game: the game.
@@ -207,11 +207,11 @@ def search_positions(
     capacity: int | None = None,
     discount: float = 1.0,
 ) -> SearchResult:
-    """As `search`, in positions that are not over, each with random bits of its own.
+    """As `search`, in positions that are not over, each with its own random bits.
 
-    The result of a position depends on its own bits only, not on the batch. With a `capacity` the number of simulations
+    The result of a position depends only on its own bits, not on the batch. With a `capacity` the number of simulations
     may be an array, and other numbers need no new compilation. Raises `ValueError` as `search`, and for such an array
-    where the rule schedules all simulations.
+    if the rule schedules all simulations.
     """
     rule, evaluator = _rule(select), _evaluator(evaluate)
     position_batch(a_game(game), positions, checks.array("bits", bits, jnp.uint32, (None,)).shape[0])
@@ -238,12 +238,12 @@ def search_positions(
 
 
 def _rule(value: Any) -> Rule:
-    """A selection rule: one that was made, or a name of `RULES`; by default UCT."""
+    """A selection rule, itself or by its name in `RULES`; by default UCT."""
     return check_rule("select", _by_name("select", "uct" if value is None else value, RULES, A_RULE))
 
 
 def _evaluator(value: Any) -> Evaluator:
-    """An evaluator: one that was made, or a name of `EVALUATORS`; by default rollouts."""
+    """An evaluator, itself or by its name in `EVALUATORS`; by default rollouts."""
     value = "rollout" if value is None else value
     return check_evaluator("evaluate", _by_name("evaluate", value, EVALUATORS, AN_EVALUATOR))
 
@@ -255,14 +255,14 @@ def _by_name(name: str, value: Any, known: Mapping[str, Callable[[], Any]], expe
 
 
 def _split(settings: SearchSettings, num_simulations: int | Array) -> tuple[SearchSettings, UInt32[Array, ""]]:
-    """What a search is compiled for, and the number of simulations, which matters to few rules' programs."""
+    """What a search is compiled for, and the number of simulations, which matters only for some rules' programs."""
     if not settings.select.schedules_root:
         settings = settings._replace(num_simulations=1)
     return settings, jnp.asarray(num_simulations, jnp.uint32)
 
 
 def _check(game: Game, settings: SearchSettings, evaluate: Evaluator, num_trees: int) -> SearchSettings:
-    """The settings, with no more depth than there are nodes; raises `ValueError` if they cannot be."""
+    """The settings, with at most as much depth as there are nodes; raises `ValueError` if they are impossible."""
     temperature = checks.number("temperature", settings.temperature, "0 or more", lambda number: number >= 0)
     settings = settings._replace(
         capacity=checks.whole("capacity", settings.capacity),
@@ -302,7 +302,7 @@ def _check(game: Game, settings: SearchSettings, evaluate: Evaluator, num_trees:
 
 
 def _check_without_tree(game: Game, settings: SearchSettings, evaluate: Evaluator) -> None:
-    """Raises `ValueError` for what has no meaning where no tree is walked down."""
+    """Raises `ValueError` for settings that mean nothing to a rule that walks down no tree."""
     name = type(settings.select).__name__
     if settings.max_depth < settings.num_simulations or settings.capacity != settings.num_simulations + 1:
         raise ValueError(
@@ -315,7 +315,7 @@ def _check_without_tree(game: Game, settings: SearchSettings, evaluate: Evaluato
 
 
 def _check_seconds(seconds: Any) -> float | None:
-    """A budget of time, or None."""
+    """A time budget, or None."""
     expected = f"a time above 0, at most {MOST_SECONDS}"
     if seconds is None:
         return None
@@ -323,12 +323,12 @@ def _check_seconds(seconds: Any) -> float | None:
 
 
 def _nodes_in(seconds: float, trees: int) -> int:
-    """Nodes that each tree has room for in a search of some time; a full tree is searched on without new ones."""
+    """Nodes that each tree has room for with a time budget; in a full tree the search goes on without new ones."""
     return max(2, min(int(seconds * min(MOST_RATE, MOST_RATES / trees)) + 2, MAX_SLOTS))
 
 
 def _check_tree(game: Game, select: Rule, tree: Tree, batch: int) -> None:
-    """Raises `ValueError` for a tree that another kind of search left."""
+    """Raises `ValueError` for a tree from another kind of search."""
     if tree.layout != Layout(game, select):
         raise ValueError(f"the tree is of a search with {tree.layout.rule} in {tree.layout.game.id}: search alike")
     if tree.batch != batch:
@@ -338,7 +338,7 @@ def _check_tree(game: Game, select: Rule, tree: Tree, batch: int) -> None:
 
 
 def _check_roots(tree: Tree, positions: Any, num_trees: int) -> None:
-    """Raises `ValueError` for a tree of other positions, where they are known; a traced search marks them."""
+    """Raises `ValueError` for a tree of other positions, if they are known; a traced search marks them."""
     known = (tree.edges, *jax.tree.leaves((tree.position, positions)))
     if not any(isinstance(leaf, jax.core.Tracer) for leaf in known):
         number = int(jnp.sum(_other_roots(tree, positions, num_trees), dtype=jnp.int32))
@@ -428,7 +428,7 @@ def _search(
         of_time = settings.seconds, start, settings.max_depth, settings.discount
         tree, memory = simulate_for(rule, evaluate, tree, memory, *of_time)
 
-    # What to play. Nothing is said of a position that its tree is not of.
+    # What to play. There is no answer for a position that is not its tree's root.
     result = _result(rule, tree, memory, num_trees, reward, settings)
     return result if elsewhere is None else _without(result, elsewhere, -1, jnp.nan)
 
@@ -451,7 +451,7 @@ def _result(
     else:
         actions = roots.best(rule.preference if settings.final == "visits" else rule.mean_preference)
 
-    # The value: the mean of all simulations; exact where it is proven or the game is over, NaN where the evaluator was.
+    # The value: the mean of all simulations; exact if proven or the game is over, NaN if the evaluator gave NaN.
     visits = layout.read(roots.rows, "visits")  # of outcomes, where chance decides
     values = jnp.sum(layout.read(roots.rows, "value_sums"), axis=1) / jnp.maximum(jnp.sum(visits, axis=1), 1)
     proven = rule.proven_node(roots)
@@ -468,7 +468,7 @@ def _result(
 
 
 def _without(result: SearchResult, here: Bool[Array, " B"], action: int, value: float | None = None) -> SearchResult:
-    """The result with this action, which means none, in some positions, and with this value there if it is given."""
+    """The result, but in some positions with this action, which means none, and with this value, if any."""
     none = here[:, None]
     return result._replace(
         actions=jnp.where(here, jnp.int32(action), result.actions),

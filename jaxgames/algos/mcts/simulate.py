@@ -1,4 +1,4 @@
-"""One simulation after another: select a leaf, evaluate it, expand the tree by it, and back its value up.
+"""Simulations one after the other: select a leaf, evaluate it, add it to the tree, and back its value up.
 
 All lanes of a batch, one for each tree, go through each step together.
 """
@@ -36,7 +36,7 @@ from jaxgames.ops.scatter import add_rows
 
 Buffer = UInt32[Array, "depths lanes"]
 RATIO, FEWEST, FEWEST_IN_KERNEL = 8, 32, 8
-"""When only 1 / RATIO of the lanes is still on its way down, these go on alone, if they are at least so many."""
+"""When only 1 / RATIO of the lanes is still going down, these go on alone, if they are at least so many."""
 
 
 def simulate(
@@ -69,7 +69,7 @@ def simulate(
     begun = tree.used
 
     def used(number):
-        # Each simulation takes a slot. Computed from the one counter that there is: another one is another kernel.
+        # Each simulation takes a slot. It is computed from the only counter: a second counter would be another kernel.
         return jnp.minimum(begun + (number - first).astype(jnp.int32), tree.capacity)
 
     def one(carry):
@@ -96,7 +96,8 @@ def simulate(
         after = after.replace(edges=after.edges.reshape(tree.edges.shape))
         return number + 1, after, [segment.path for segment in leaf.path], memory
 
-    # For a GPU, XLA would lay out the tree as suits its roots, which are made before, and turn it over in each round.
+    # On a GPU, XLA would choose the tree's layout for its roots, made before the loop, and transpose it in each
+    # iteration.
     edges = kernel.by_device(lambda edges: edges, _row_after_row, tree.edges)
     carry = (first, tree.replace(edges=edges), _path_buffers(tree.batch, max_depth, small), memory)
     number, tree, _, memory = lax.while_loop(lambda carry: carry[0] <= last, one, carry)
@@ -108,7 +109,7 @@ def _row_after_row(matrix: Array) -> Array:
 
 
 SPARE = 0.25
-"""The part of the time left that the simulations until the next look at the clock are to take."""
+"""The part of the remaining time for the simulations until the next look at the clock."""
 
 
 def simulate_for(
@@ -123,8 +124,8 @@ def simulate_for(
 ) -> tuple[Tree, Any]:
     """As `simulate`, until `seconds` have passed since `start` (`clock.microseconds`); at least one simulation.
 
-    After each look at the clock it runs as many simulations as take a quarter of the time that is left, at the speed so
-    far, but at most twice as many as before: a longer path or a busy machine then costs little.
+    After each look at the clock it runs as many simulations as take a quarter of the remaining time, at the speed so
+    far, but at most twice as many as before: so a longer path or a busy machine costs little time.
     """
     budget = jnp.float32(seconds * 1e6)
 
@@ -196,7 +197,7 @@ def select(rule: Rule, tree: Tree, number: UInt32[Array, ""], buffers: list[Buff
     start = jax.tree.map(lambda x: materialize(x, tree.bits), start)
     end, path = _walk_down(rule, tree, bits, buffers, lanes, start, jnp.int32(0), from_root=True)
 
-    # One step beyond the tree. Materialized, as what XLA could read of the tree after it was written makes it copy the
+    # One step beyond the tree. Materialized: if XLA could read the tree again after writing to it, it would copy the
     # tree in each simulation.
     opponent_acts = materialize(tree.node("opponent_to_move", end.row) != 0, tree.bits)
     before = jax.tree.map(lambda x: materialize(x[end.row], tree.bits), tree.position)
@@ -224,7 +225,7 @@ def select(rule: Rule, tree: Tree, number: UInt32[Array, ""], buffers: list[Buff
         is_unexpanded=tree.alive & (end.child == UNEXPANDED),
         is_end=is_end,
         is_exact=is_exact,
-        # All arrays, as those of a position may be made of each other, by a change of sides for example.
+        # All arrays, as arrays of a position may be computed from each other, for example when sides change.
         slot=order_after(tree.used, jax.tree.leaves(before)),
     )
 
@@ -239,7 +240,7 @@ class _Walk(NamedTuple):
 
 
 def _path_buffers(batch: int, max_depth: int, small: bool) -> list[Buffer]:
-    """Room for the paths of all lanes, and for those of the fewer ones that go deep."""
+    """Room for the paths of all lanes, and for those of the few lanes that go deep."""
     sizes, fewest = [batch], FEWEST_IN_KERNEL if small else FEWEST
     while sizes[-1] >= RATIO * fewest:
         sizes.append(sizes[-1] // RATIO)
@@ -258,9 +259,9 @@ def _walk_down(
 ) -> tuple[_Walk, list[Segment]]:
     """Goes down until each lane is at the edge by which it leaves its tree.
 
-    Paths of a batch differ much in length, and lanes that have arrived wait for the others. So when only an eighth of
-    the lanes is still on its way, these go on alone, as a smaller batch. Not on a GPU or TPU, where a step of few lanes
-    takes as long as one of all: there nobody is left for smaller batches.
+    The paths of a batch differ much in length, and lanes that have arrived wait for the others. So when only an eighth
+    of the lanes is still going, these go on alone, as a smaller batch. Not on a GPU or TPU, where a step of few lanes
+    takes as long as one of all.
     """
     size = 0 if len(buffers) == 1 else len(lanes) // RATIO
     few = kernel.by_device(lambda number: number, jnp.zeros_like, jnp.int32(size))
@@ -277,7 +278,7 @@ def _walk_down(
         edge, child = jnp.where(walk.active, edge, walk.edge), jnp.where(walk.active, child, walk.child)
         active = walk.active & (child >= 0) & ~is_proven & (depth < max_depth - 1)
         row = jnp.where(active, child.astype(jnp.int32) * tree.batch + lanes, walk.row)
-        # A GPU would else compute it again where it is written, and keep copies of all arrays that it is made of.
+        # Otherwise a GPU would compute it again where it is written, and keep copies of all arrays that it depends on.
         word = kernel.by_device(lambda word: word, lax.optimization_barrier, word)
         path = _set_row(path, word, depth)
         return _Walk(row, edge, child, active), depth + 1, path
@@ -360,8 +361,8 @@ def expand_and_backup(tree: Tree, leaf: SelectedLeaf, evaluation: Evaluation, di
 def sanitize(
     rule: Rule, leaf: SelectedLeaf, game: Game, evaluation: Evaluation
 ) -> tuple[Evaluation, Bool[Array, " batch"]]:
-    """The evaluation with 0 for a value that is NaN or infinite and equal logits for those with NaN, be it that of an
-    illegal action; and where it was so, among lanes that needed one.
+    """The evaluation, with 0 for a NaN or infinite value, and with equal logits if any is NaN, even an illegal
+    action's; and where this happened, among lanes that needed one.
     """
     is_nan = ~jnp.isfinite(evaluation.value)
     logits = evaluation.logits
@@ -382,7 +383,7 @@ def expand(
     """The trees with new nodes; the rows of all leaves, and which of them are new.
 
     All lanes take the next slot, whether they need it or not. When the tree is full, writes go to the scratch slot, and
-    the edge stays as it was.
+    the edge is unchanged.
     """
     # Which lanes make a node, and where their edge leads from now on.
     layout, lanes = tree.layout, jnp.arange(tree.batch, dtype=jnp.int32)
@@ -421,12 +422,12 @@ def backup(tree: Tree, path: list[Segment], leaf: EvaluatedLeaf, discount: float
     if kernel.is_inside() and not statistics and discount == 1:
         return tree.replace(edges=_backup_lane_by_lane(tree, path, leaf.value).reshape(tree.edges.shape))
 
-    # Else level by level: a visit, the value, then whatever the rule keeps.
+    # Otherwise level by level: a visit, the value, then whatever the rule keeps.
     to_value_sums, has_rolls = layout.column("value_sums"), discount != 1 and bool(layout.game.outcome_probabilities)
 
     def step(edges, lanes, level):
         value, is_last, carried = lanes
-        if has_rolls:  # then an edge discounts what comes from below, but for the last one: that is done
+        if has_rolls:  # then an edge discounts what comes from below, except the last one, which is already done
             kept = _discount_at(tree.replace(edges=edges), level.row, discount)
             value = jnp.where(level.on_path & ~is_last, kept * value, value)
             is_last = is_last & ~level.on_path
@@ -441,7 +442,7 @@ def backup(tree: Tree, path: list[Segment], leaf: EvaluatedLeaf, discount: float
         above = value if discount == 1 or has_rolls else jnp.where(level.on_path, discount * value, value)
         return after.edges, (above, is_last, new)
 
-    # The rule's statistics begin at the leaf, go up with the value, and may end with a look at the whole tree.
+    # The rule's statistics begin at the leaf, go up with the value, and may end with a pass over the whole tree.
     carried = []
     for statistic in statistics:
         tree, own = statistic.begin(tree, leaf)

@@ -1,4 +1,4 @@
-"""The hash table by which trees find nodes of equal positions, or of mirror images: transpositions."""
+"""Transpositions: the hash table by which trees find nodes of equal positions, or of mirror images."""
 
 import functools
 from typing import Any
@@ -36,7 +36,7 @@ def find_or_insert(
     slot: Int32[Array, ""],
     is_new: Bool[Array, " batch"],
 ) -> tuple[Tree, Int32[Array, " batch"]]:
-    """Finds the slots of nodes with these positions, -1 where a tree has none, and enters `slot` there if `is_new`."""
+    """Finds the slots of nodes with these positions, -1 if a tree has none, and enters `slot` if `is_new`."""
     hashes = _hash_nodes(tree, position, opponent_to_move)
     found, place = _find(tree, hashes)
     table = unwrap(tree.table)
@@ -86,7 +86,7 @@ def _lesser(x: UInt32[Array, "n 2"], y: UInt32[Array, "n 2"]) -> UInt32[Array, "
 def _find(tree: Tree, hashes: UInt32[Array, "batch 2"]) -> tuple[Int32[Array, " batch"], Int32[Array, " batch"]]:
     """The slot of the node with this hash in each tree, -1 if there is none; and its place in the table.
 
-    Open addressing: from the place that the hash names on, to the node itself or to the first free place.
+    Open addressing: it goes from the place that the hash gives to the node itself or to the first free place.
     """
     table, known, batch = unwrap(tree.table), unwrap(tree.hashes), tree.batch
     places = len(table) // batch

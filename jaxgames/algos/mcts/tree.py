@@ -1,4 +1,4 @@
-"""Search trees of a batch of positions: one layout for all rules, in flat arrays whose size is known before the search.
+"""Search trees of a batch of positions: one layout for all rules, in flat arrays of a size known before the search.
 
 A tree of S slots for each of B positions holds slot s of position b in row `s * B + b`. So the nodes that a simulation
 adds to all trees are one block of rows, and the roots, slot 0, are the first block. A row of `Tree.edges` holds all
@@ -113,8 +113,8 @@ class Tree:
         position: the positions of the nodes, a pytree whose first axis is rows.
         edges: one row for each node.
         used: the number of slots taken, the same in all trees.
-        alive: whose root is not the end of a game.
-        had_nan: whose evaluator ever gave NaN or infinity.
+        alive: which trees' roots are not ends of games.
+        had_nan: for which trees the evaluator ever gave NaN or infinity.
         bits: random bits, from which all others of a search are derived.
         hashes: 64 bits for each node, by which `table` finds its position; None unless the rule wants transpositions.
         table: the hash table, see `table.py`; None likewise.
@@ -198,7 +198,7 @@ TABLE_BYTES, LEVEL_BYTES = 24, 4
 
 @functools.lru_cache(maxsize=256)  # of what fits; an error is raised each time
 def check_size(layout: Layout, batch: int, slots: int, max_depth: int) -> None:
-    """Raises `ValueError` if trees of this size cannot be: too many slots, or more bytes than the machine has free."""
+    """Raises `ValueError` if trees of this size are impossible: too many slots, or more bytes than are free."""
     if slots > MAX_SLOTS:
         raise ValueError(f"a tree of {slots:,} slots is too large: expected at most {MAX_SLOTS:,}")
     numbers = batch * (slots + 1) * layout.columns

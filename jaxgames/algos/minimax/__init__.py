@@ -1,6 +1,6 @@
 """Minimax and alpha-beta to a fixed depth, for batches of positions of any game without chance.
 
-Every position has a lane with a stack of its own, and one program steps through the trees of all lanes at once; a lane
+Every position has a lane with its own stack, and one program steps through the trees of all lanes at once; a lane
 that is done takes the next position. Source of the method: Knuth and Moore, "An analysis of alpha-beta pruning" (1975).
 """
 
@@ -36,7 +36,7 @@ def alphabeta(
       game: one without chance.
       states: of shape [batch].
       depth: how many turns deep; a turn of several actions counts as one.
-      key: draws one of equally good actions, all with the same probability; without, the first is taken, in the order
+      key: draws one of equally good actions, all equally likely; without a key the first is taken, in the order
         of the game's moves.
       evaluate: what positions at the horizon are worth to the player to act, float32[n]; by default the change of
         `game.material` since the root.

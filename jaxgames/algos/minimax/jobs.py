@@ -1,4 +1,4 @@
-"""Many positions searched in fewer lanes: who searches what, and what was found."""
+"""Many positions searched in fewer lanes: which lane searches what, and the results."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -20,13 +20,13 @@ class Roots(NamedTuple):
     words: UInt32[Array, "batch words"]  # their words
     horizon: UInt32[Array, " batch"]  # the last turn that is searched
     value: Float32[Array, " batch"]  # the evaluation that leaves are compared with
-    # the moves of each position in the order in which they are to be tried, in rows of equal length
+    # the moves of each position in the order in which they are tried, in rows of equal length
     moves: UInt32[Array, "batch moves"]
     number: UInt32[Array, " batch"]  # how many of them are moves
 
 
 class Found(NamedTuple):
-    """What is known of each position: the best value, the rank of the first move that has it, and what was counted."""
+    """The results so far for each position: the best value, the rank of the first move that has it, and the counts."""
 
     value: Float32[Array, " batch"]
     rank: UInt32[Array, " batch"]
@@ -36,7 +36,7 @@ class Found(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Work for a lane where `taken`: the moves of `job` from rank `begin` to `end`, to find what beats `value`."""
+    """Work for a lane where `taken`: the moves of `job` from rank `begin` to `end`, to find one that beats `value`."""
 
     taken: Bool[Array, " lanes"]
     job: Int32[Array, " lanes"]
@@ -48,12 +48,12 @@ class Work(NamedTuple):
 def search_all(
     problem: Problem, roots: Roots, lanes: int, stop: Callable[[Array], Bool[Array, ""]] | None = None
 ) -> tuple[Found, Bool[Array, ""]]:
-    """Searches all positions; also says whether it came to the end, which it does unless `stop(after)` is true before:
-    it is asked from time to time, when `after` is known.
+    """Searches all positions; also says whether it finished, which it does unless `stop(after)` is true before. It
+    calls `stop` from time to time, when `after` is known.
 
     A lane that is done takes the next position. When there is none left, it takes the later half of the moves that
-    another lane has at its root. The value and the move of a position do not depend on the other positions. The nodes
-    do, where lanes shared a search.
+    another lane still has at its root. The value and the move of a position do not depend on the other positions. The
+    number of nodes does, if lanes share a search.
     """
     count = len(roots.number)
     zeros = jnp.zeros(count, jnp.uint32)
@@ -65,7 +65,7 @@ def search_all(
         return (first < count) | jnp.any(state.level >= 0)
 
     def some_steps(carry):
-        # 1. Collect what lanes have come to.
+        # 1. Collect the lanes' results.
         state, first, found, _ = carry
         found, state = harvest(found, state)
 
@@ -139,7 +139,7 @@ def steal_work(problem: Problem, state: SearchState, idle: Bool[Array, " lanes"]
 
 def assign(problem: Problem, state: SearchState, roots: Roots, work: Work) -> SearchState:
     """Lanes with new work, at the root of its position."""
-    # The root: nothing is for sure yet but what the work begins with.
+    # The root: nothing is certain yet except the value with which the work begins.
     where, job, lanes = work.taken, work.job, len(work.job)
     node = Node(
         [roots.words[job, place] for place in range(problem.packing.words)],
@@ -154,7 +154,7 @@ def assign(problem: Problem, state: SearchState, roots: Roots, work: Work) -> Se
     order = jnp.where(where, jnp.uint32(NO_MOVE << 16), rows[:, :, column])
     stack = rows.at[:, :, column].set(order).reshape(state.stack.shape)
 
-    # All else begins anew. The table stays: its entries bear the number of their search.
+    # Everything else starts over. The table stays: its entries hold the number of their search.
     zero, none = jnp.zeros(lanes, jnp.uint32), jnp.full(lanes, NO_MOVE, jnp.uint32)
     level = jnp.zeros(lanes, jnp.int32)
     moves = roots.moves[job]
@@ -166,7 +166,7 @@ def assign(problem: Problem, state: SearchState, roots: Roots, work: Work) -> Se
 
 
 def harvest(found: Found, state: SearchState) -> tuple[Found, SearchState]:
-    """What was found by now, and the lanes without the work that is done.
+    """The results so far, and the lanes without their finished work.
 
     Several lanes may have searched parts of one position: the best value counts, and of the moves that have it the
     first.
@@ -178,7 +178,7 @@ def harvest(found: Found, state: SearchState) -> tuple[Found, SearchState]:
     before = found.value[jnp.clip(job, 0, nowhere - 1)]
     value = found.value.at[jnp.where(better, job, nowhere)].max(state.value, mode="drop")
     now = value[jnp.clip(job, 0, nowhere - 1)]
-    # A better value makes the old rank void; then the lowest rank with the new value counts.
+    # A better value invalidates the old rank; then the lowest rank with the new value counts.
     rank = found.rank.at[jnp.where(better & (now > before), job, nowhere)].set(NO_MOVE, mode="drop")
     rank = rank.at[jnp.where(better & (now == state.value), job, nowhere)].min(state.rank, mode="drop")
     counts = (

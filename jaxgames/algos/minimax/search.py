@@ -21,25 +21,25 @@ from jaxgames.ops.random_bits import fold_in
 from jaxgames.ops.settings import Settings, setting
 
 MOST_DEPTH = 500
-"""With more turns a late win would be worth less than an evaluation may be."""
+"""The greatest depth: with more turns a late win could be worth less than an evaluation."""
 
 EXTRA_LEVELS = 24
-"""So many more levels than turns, where a turn may be several actions. A line that has more is evaluated there."""
+"""How many more levels than turns there are, if a turn may be several actions. A longer line is evaluated there."""
 
 
 class Result(NamedTuple):
     """What a search found."""
 
     actions: Int32[Array, " batch"]  # the best one; -1 where the game is over
-    # what it is worth to the player to act; 0 where the game is over. (`result` reads them.)
+    # the value to the player to act; 0 if the game is over. (`result` reads them.)
     values: Float32[Array, " batch"]
-    nodes: UInt32[Array, " batch"]  # how many were looked at, without the root
-    alpha_cuts: UInt32[Array, " batch"]  # how often branches were cut off where the root's opponent was to act
-    beta_cuts: UInt32[Array, " batch"]  # the same where the root's player was
+    nodes: UInt32[Array, " batch"]  # how many were visited, without the root
+    alpha_cuts: UInt32[Array, " batch"]  # how often branches were cut off with the root's opponent to act
+    beta_cuts: UInt32[Array, " batch"]  # the same with the root's player to act
 
 
 def result(values: Float32[Array, "..."]) -> tuple[Float32[Array, "..."], Int32[Array, "..."]]:
-    """The points that the player to act wins by force, and after how many turns; 0 and 0 where nothing is decided.
+    """The points that the player to act wins by force, and after how many turns; 0 and 0 if nothing is decided.
 
     The turns of both players count, the first one as 1.
     """
@@ -52,8 +52,8 @@ def result(values: Float32[Array, "..."]) -> tuple[Float32[Array, "..."], Int32[
 class Search(Settings):
     """A search to a fixed depth, called with a batch of positions of a game without chance.
 
-    With a budget of time depth 1, 2, 3, ... up to `depth` are searched until it is over. What is found is that of the
-    last depth that was searched in all positions.
+    With a time budget it searches depths 1, 2, 3, ... up to `depth` until the time is over. The result is that of the
+    last depth that was finished in all positions.
 
     Raises `TypeError` or `ValueError` for settings out of range, and for a game with chance.
     """
@@ -136,7 +136,7 @@ class Search(Settings):
         return Result(jnp.where(ended, -1, action), worth, *found[2:])
 
     def _deepen(self, problem: Problem, roots: Roots, lanes: int, alone: Bool[Array, " batch"]) -> Found:
-        """Searches deeper and deeper until the time is over, or nothing is open any more."""
+        """Searches deeper and deeper until the time is over, or everything is decided."""
         start, budget = clock.microseconds(roots.number), jnp.float32(1e6 * (self.seconds or 0))
 
         def stop(after: Array) -> Bool[Array, ""]:
@@ -169,7 +169,7 @@ def _check_value(value: Value, positions: Any, count: int) -> None:
 
 
 def _usual_lanes(count: int) -> int:
-    """How many lanes suit the device, for so many positions; a few positions share more lanes than they are."""
+    """How many lanes suit the device, for so many positions; a few positions share more lanes than that."""
     # XLA:CPU gives larger arrays to several threads, which at a few microseconds a step is slower than one.
     most, each = (128, 8) if jax.default_backend() == "cpu" else (8192, 32)
     return min(most, each * count)
@@ -182,7 +182,7 @@ def _in_order(legal: sets.Moves, random: UInt32[Array, " batch"] | None) -> UInt
     allowed = jnp.concatenate([bits.has(word[:, None], number[None, :32]) for word in legal], axis=1)
     keys = number[None]
     if random is not None:
-        keys |= fold_in(random[:, None], number[None]) >> (width + 1) << width  # one bit is left for what is no move
+        keys |= fold_in(random[:, None], number[None]) >> (width + 1) << width  # one bit is left to mark non-moves
     keys = jnp.sort(jnp.where(allowed, keys, jnp.uint32(0xFFFFFFFF)), axis=1)
     return keys & jnp.uint32((1 << width) - 1)
 

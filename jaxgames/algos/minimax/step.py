@@ -8,13 +8,13 @@ A step does the following in all lanes together.
    *up*, and the node's value is that of a move of the node above (a pop from the stack).
 
 Two short cuts save steps where branches are cut. The position after the last move of a node takes that node's place, as
-nothing is left to do there. And where a node could not raise its value, the node above is cut: the search goes up two
-levels at once (`pop_two`). So about every step tries a move.
+nothing is left to do there. And if a node could not raise its value, the node above is cut: the search goes up two
+levels at once (`pop_two`). So nearly every step tries a move.
 
-The node's row is written in each step, and the row of the level that the search comes to is read. The moves of a node
-are found anew when it is needed again: that is cheaper than to store them.
+Each step writes the node's row, and reads the row of the level to which the search goes. The moves of a node
+are computed again when needed: that is cheaper than storing them.
 
-XLA:CPU computes a shared value anew for each array that is made of it; `materialize` computes it once.
+XLA:CPU computes a shared value again for each array that depends on it; `materialize` computes it once.
 """
 
 import dataclasses
@@ -94,9 +94,9 @@ OPPONENT, NEGATES, OWN_VALUE, RAISED, BELOW_OWN, BEGUN = (1 << place for place i
 
 * `OPPONENT`: the root's opponent is to act;
 * `NEGATES`: the value changes its sign on the way up, as another player is to act in the node above;
-* `OWN_VALUE`: the value is that of the position. (Not so where a position took its parent's place on the stack: the
-  value is then the better one of both.)
-* `RAISED`: a move is worth more than what the player had for sure (`best`) when the node was made;
+* `OWN_VALUE`: the value is that of the position. (If a position took its parent's place on the stack, the value is
+  instead the better one of both.)
+* `RAISED`: a move is worth more than what the player was sure of (`best`) when the node was made;
 * `BELOW_OWN`: the node above has both `OWN_VALUE` and `NEGATES`;
 * `BEGUN`: a move has been tried.
 """
@@ -113,11 +113,11 @@ class Node(NamedTuple):
 
     position: Words  # its words
     flags: UInt32[Array, " lanes"]  # see `OPPONENT` and the others
-    # Two halves. The low one is a number, all moves below which were tried; the high one the killer, the last move
-    # that made a cut on this level, which is tried first. At the root both are ranks in the order of its moves: the
-    # next one, and the one before which its moves end.
+    # Two halves. The low one is a number: all moves below it were tried. The high one is the killer, the last move
+    # that made a cut on this level, which is tried first. At the root both are ranks in the order of its moves: that
+    # of the next move, and the rank before which its moves end.
     order: UInt32[Array, " lanes"]
-    best: Float32[Array, " lanes"]  # what the player to act has for sure (alpha)
+    best: Float32[Array, " lanes"]  # what the player to act is sure of (alpha)
     beta: Float32[Array, " lanes"]  # with more than that, the other player would not let the game come here
 
 
@@ -172,18 +172,18 @@ def from_row(row: UInt32[Array, "lanes words"]) -> Node:
 
 # The transposition table: what is known of positions that were searched before, by other moves.
 #
-# Each lane has a part of its own, and an entry counts only for the position it holds in full, at the same turn of the
-# same search. So no entry is ever mistaken: not for another position of the same hash, not for the same one with
-# another depth left, nor for one whose evaluation is compared with another root.
+# Each lane has its own part, and an entry counts only for the position it holds in full, at the same turn of the
+# same search. So no entry is ever mistaken for another position of the same hash, for the same one with
+# another remaining depth, or for one whose evaluation is compared with another root.
 
 LOWER, UPPER, EXACT = 1, 2, 3
-"""What an entry's value is: the position's value is at least, at most, or just that."""
+"""What an entry's value means: the position's value is at least, at most, or exactly that."""
 
 TranspositionTable = UInt32[Array, "entries words"]
 
 
 class Entry(NamedTuple):
-    """What the table says of a position; `there` where it says anything."""
+    """What the table knows of a position; `there` says whether it knows anything."""
 
     there: Bool[Array, " lanes"]
     kind: UInt32[Array, " lanes"]
@@ -223,7 +223,7 @@ WIN = 10_000.0
 """The value of one point won at once; each turn that it takes costs 1."""
 
 LIMIT = 9_000.0
-"""Evaluations beyond this count as this, so that no guess is better than a win in sight."""
+"""Evaluations are clipped to this, so that no guess is better than a forced win."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -239,7 +239,7 @@ class Problem:
 
     @property
     def short_cuts(self) -> bool:
-        """Whether the search leaves nodes out on the way up. A table is to hold them."""
+        """Whether the search skips nodes on the way up. With a table it must not, as the table should hold them."""
         return self.prune and not self.table
 
     @property
@@ -249,13 +249,13 @@ class Problem:
 
 
 class Tried(NamedTuple):
-    """What came of trying a move."""
+    """The result of trying a move."""
 
     node: Node  # the node after it
     move: UInt32[Array, " lanes"]  # its number
     rank: UInt32[Array, " lanes"]  # at the root, its place in the order of moves
     exhausted: Bool[Array, " lanes"]  # no move is left
-    has_move: Bool[Array, " lanes"]  # there was a move to try; else nothing below says anything
+    has_move: Bool[Array, " lanes"]  # there was a move to try; otherwise the fields below mean nothing
     push: Bool[Array, " lanes"]  # it leads on to `child`
     child: Words  # the position reached
     turn_passes: Bool[Array, " lanes"]  # the other player acts there
@@ -278,7 +278,7 @@ def step(problem: Problem, state: SearchState, root_moves: UInt32[Array, " moves
     after = level + (push & ~in_place).astype(jnp.int32) - up.astype(jnp.int32) - pop_two.astype(jnp.int32)
     after = materialize(after, level)
 
-    # 3. Write the node's row. That of a node that is done is of no use, but for its killer: the move to try first on
+    # 3. Write the node's row. That of a finished node is useful only for its killer: the move to try first on
     # this level next time. If the node above is done too (`pop_two`), its row is written, with the move that cut it.
     killer = jnp.where(pop_two, parent_move, jnp.where(cut & tried.has_move & ~at_root, tried.move, node.order >> 16))
     node = node._replace(order=materialize((node.order & 0xFFFF) | (killer << 16), level))
@@ -288,10 +288,10 @@ def step(problem: Problem, state: SearchState, root_moves: UInt32[Array, " moves
         to_row(node), mode="drop", unique_indices=True
     )
 
-    # 4. Read the row of the level that the search comes to: on the way up the node there, on the way down its killer.
+    # 4. Read the row of the level to which the search goes: on the way up the node there, on the way down its killer.
     row = from_row(stack.at[jnp.maximum(after, 0) * count + lane].get(mode="promise_in_bounds"))
 
-    # 5. Up: the node there gets the value that is returned, if it is better than its own. After `pop_two` it gets none:
+    # 5. Up: the node there gets the returned value, if it is better than its own. After `pop_two` it gets none:
     # the value that cut the node between is no better than what it has.
     returned = jnp.minimum(node.best, node.beta)
     returned = materialize(jnp.where(((node.flags & NEGATES) != 0) & ~pop_two, -returned, returned), level)
@@ -303,11 +303,11 @@ def step(problem: Problem, state: SearchState, root_moves: UInt32[Array, " moves
         best=jnp.maximum(row.best, returned),
     )
 
-    # 6. Down: a new node. Each lane takes its own of the three.
+    # 6. Down: a new node. Each lane takes one of the three.
     lower = _down(problem, tried, at_root, in_place, row.order)
     chosen = jax.tree.map(lambda x, y, z: jnp.where(push, x, jnp.where(up, y, z)), lower, upper, node)
 
-    # 7. What is known of the root, and the counts. A node cut by `pop_two` counts as a cut of the node above.
+    # 7. The root's results so far, and the counts. A node cut by `pop_two` counts as a cut of the node above.
     found = jnp.where(at_root, node.best, returned)
     better = active & ~push & (at_root | (up & (after == 0))) & (found > state.value)
     cuts, above = (cut & ~exhausted).astype(jnp.uint32), pop_two.astype(jnp.uint32)
@@ -331,7 +331,7 @@ def step(problem: Problem, state: SearchState, root_moves: UInt32[Array, " moves
 
 
 def _try_move(problem: Problem, state: SearchState, root_moves: UInt32[Array, " moves"]) -> Tried:
-    """Tries a move of each node. The root's have their order; elsewhere the killer is the first."""
+    """Tries a move of each node. The root's moves have their own order; elsewhere the killer comes first."""
     # Which moves are left: those from `next_move` on. At the root this is a rank, and the killer's half of `order` is
     # the rank at which the moves end.
     game, level, node = problem.game, state.level, state.node
@@ -384,9 +384,9 @@ def _try_move(problem: Problem, state: SearchState, root_moves: UInt32[Array, " 
 def _play(
     problem: Problem, words: Words, move: UInt32[Array, " lanes"], level: Array
 ) -> tuple[Words, Float32[Array, " lanes"]]:
-    """The position after a move, and a verdict: the reward if that ends the game, else inf if the turn passes or -inf.
+    """The position after a move, and a verdict: the reward if it ends the game, else inf if the turn passes or -inf.
 
-    The verdict is one number so that the rules are computed once for all that is made of it.
+    The verdict is one number so that the rules are computed only once.
     """
     position = problem.packing.unpack(words)
     action = materialize(jax.vmap(problem.game.action_of_move)(position, move), level)
@@ -405,7 +405,7 @@ def _leaf_value(
     final = verdict * WIN - jnp.sign(verdict) * turn
     guess, opponent = problem.evaluate(problem.packing.unpack(child)), (flags & OPPONENT) != 0
     guess = jnp.where(verdict > 0, -guess, guess) - jnp.where(opponent, -state.root_value, state.root_value)
-    guess = jnp.where(guess == guess, jnp.clip(guess, -LIMIT, LIMIT), -LIMIT)  # NaN is no reason to go anywhere
+    guess = jnp.where(guess == guess, jnp.clip(guess, -LIMIT, LIMIT), -LIMIT)  # NaN counts as the worst
     return jnp.where(jnp.isinf(verdict), guess, final)
 
 
@@ -436,7 +436,7 @@ def _down(
     # The root's moves go by their ranks.
     parent_move = jnp.where(in_place, flags >> PARENT_MOVE, jnp.where(at_root, tried.rank, tried.move))
     if problem.prune:
-        # The worst that can still happen is to lose by the own move: so much the player has for sure.
+        # The worst that can still happen is to lose by one's own move, so the player is sure of that much.
         least = turn.astype(jnp.int32).astype(jnp.float32) - problem.most
         best = jnp.where(turn_passes, -node.beta, node.best)
         kind = kind | jnp.where(least > best, jnp.uint32(RAISED), jnp.uint32(0))
@@ -450,7 +450,7 @@ def _down(
 def _cuts_above(flags: UInt32[Array, " lanes"]) -> Bool[Array, " lanes"]:
     """Whether the value of such a node makes a cut in the node above.
 
-    It does if nothing raised it above what its player had before: that is what the node above must not exceed.
+    It does if no move raised it above what its player was already sure of: the node above must not exceed that.
     """
     wanted = OWN_VALUE | NEGATES | BELOW_OWN
     return (flags & (wanted | RAISED)) == wanted

@@ -1,6 +1,6 @@
-"""What several methods of temporal-difference self-play have to set; each adds its own beside its learner.
+"""Settings that methods of temporal-difference self-play share; each method adds its own beside its learner.
 
-Then the step sizes of the comparison of learning methods: smaller as soon as the player stops getting better.
+Also the step sizes of the comparison of learning methods: smaller as soon as the player stops improving.
 L. D. Ebert, *Sammenligning af tre typer neurale netværks indlæringsmetoder* (Aarhus, 2007), section 4.3.
 """
 
@@ -24,16 +24,16 @@ FALLING = ("cosine", "exponential")
 UNTESTED = ("constant", *FALLING)
 """The schedules that begin with a `step_size`."""
 SEVERAL_PLIES = {"plies": Above(1)}
-"""Where a window of one ply ends, the value there is the return, whatever lambda is."""
+"""With a window of one ply the value at its end is the return, whatever lambda is."""
 POINTS = {"outputs": (4, 6)}
-"""Only of results worth several points does one count as another one, too."""
+"""Only results of several points can also count as smaller ones."""
 LAYERS = NetworkSpec(hidden=(40,), activation="sigmoid", output="sigmoid", initializer="uniform")
 """Those of TD-Gammon 0.0."""
 
 
 @dataclasses.dataclass(frozen=True)
 class TDConfig(Settings):
-    """What all methods have. Raises `TypeError` or `ValueError` for values that make no sense."""
+    """Settings of all methods. Raises `TypeError` or `ValueError` for values that make no sense."""
 
     of: ClassVar[str] = "a TD learner"
 
@@ -79,17 +79,17 @@ class TDConfig(Settings):
         return 1
 
     def shares(self) -> dict[str, int]:
-        """The numbers of which each of several devices gets an equal share."""
+        """The settings that several devices share equally."""
         return {"batch": self.games_at_once}
 
     def plies_per_update(self, plies_per_game: int) -> int:
-        """Plies of one update, all games together, where games have so many."""
+        """Plies of one update, over all games, if the games last that long."""
         raise NotImplementedError
 
 
 @dataclasses.dataclass(frozen=True)
 class SquaredErrorConfig(TDConfig):
-    """What methods have that learn outputs from 0 to 1 by squared errors."""
+    """Settings of methods that learn outputs from 0 to 1 by squared errors."""
 
     cumulative: bool = setting(False, "whether the output for a win counts gammons, too, and so on", when=POINTS)
     symmetric: bool = setting(True, "whether the network sees positions from the player to act, or from the first one")
@@ -101,7 +101,7 @@ class SquaredErrorConfig(TDConfig):
 
 @dataclasses.dataclass(frozen=True)
 class BatchConfig(TDConfig):
-    """What methods have that play many games at once, and make steps with an optimizer."""
+    """Settings of methods that play many games at once, and make steps with an optimizer."""
 
     epsilon: float = setting(0.0, "probability that a turn of self-play is a random one", low=0, high=1)
     batch: int = setting(128, "games played at once", low=1, high=2**20)
@@ -171,7 +171,7 @@ TESTS = 25
 
 @dataclasses.dataclass(frozen=True)
 class TestedStepSizes:
-    """Every 1,000 games the player meets its own state 25,000 games younger in 200 games; when 25 tests in a row sum
+    """Every 1,000 games the player meets its own state of 25,000 games before in 200 games; when 25 tests in a row sum
     to less than zero points, the next step size begins.
     """
 
@@ -207,11 +207,11 @@ class Tests(NamedTuple):
 
     @property
     def has_younger(self) -> bool:
-        """Whether there are weights 25,000 games younger: the first 25 blocks have none."""
+        """Whether there are weights of 25,000 games before: the first 25 blocks have none."""
         return int(self.number) >= TESTS
 
     def after_block(self, params: Any, points: float | None) -> "Tests":
-        """The tests after a block that led to these weights, which won so many points in the test, if it had one."""
+        """The tests after a block of games, with the weights after it and the points they won in the test, if any."""
         schedule = self.schedule if points is None else self.schedule.after_test(points)
         recent = [0.0] * (TESTS - len(schedule.recent)) + list(schedule.recent)
         return Tests(

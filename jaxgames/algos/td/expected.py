@@ -1,4 +1,4 @@
-"""Learning from expectations over chance: less noise than lambda-returns, and positions are learned several times."""
+"""Learning from expectations over chance: less noisy than lambda-returns; positions are learned several times."""
 
 import dataclasses
 from typing import Any, ClassVar, NamedTuple
@@ -21,12 +21,12 @@ from jaxgames.ops.pytrees import select
 from jaxgames.ops.settings import group, setting
 
 CANDIDATES = 16
-"""Positions among which the beginning of a restarted game is chosen."""
+"""How many positions are drawn to choose the start of a restarted game."""
 
 
 @dataclasses.dataclass(frozen=True)
 class ExpectedConfig(BatchConfig):
-    """Settings of `ExpectedTD`, whose network has outputs that are shares of 1, and sees the player to act."""
+    """Settings of `ExpectedTD`; its network has softmax outputs, and sees positions from the player to act."""
 
     net: NetworkSpec = group(LAYERS.replace(output="softmax"), MLP_ONLY | {"output": ("softmax",)})
     method: str = setting("expected", "expectations over all outcomes of chance, kept", choices=("expected",))
@@ -75,8 +75,8 @@ class ExpectedConfig(BatchConfig):
 class Replay(NamedTuple):
     """The latest positions with their targets.
 
-    `weight` is 0 for positions that count nothing, such as ended games. `number` counts the positions put in so far;
-    from twice the room on whole rounds are subtracted, so that it never overflows.
+    `weight` is 0 for positions that do not count, such as ended games. `number` counts the positions added so far; from
+    twice the room on whole rounds are subtracted, so that it never overflows.
     """
 
     positions: Any
@@ -89,8 +89,8 @@ class ExpectedState(NamedTuple):
     """The state of `ExpectedTD`. The weights of members are side by side (`members`)."""
 
     params: Any  # the player's weights: the moving average
-    weights: Any  # those that the optimizer moves; those of outputs are not yet divided by the number of members
-    teacher: Any  # those that play, where a teacher does so to the end, else ()
+    weights: Any  # those that the optimizer moves; output weights are not yet divided by the number of members
+    teacher: Any  # those that play to the end if there is a teacher, else ()
     optimizer: Any  # the state of the optax optimizer
     games: Games  # the games in progress
     replay: Replay
@@ -100,7 +100,7 @@ class ExpectedState(NamedTuple):
 def expectation(
     network: ValueNetwork, params: Any, positions: Any, player: Int32[Array, " n"]
 ) -> Float32[Array, "n outcomes"]:
-    """What the first player may expect where chance comes next: the mean over its outcomes after the best turn of each.
+    """What the first player may expect if chance comes next: the mean, over outcomes, after the best turn of each.
 
     Without chance it is the prediction after the best turn.
     """
@@ -120,11 +120,11 @@ class ExpectedTD(BatchLearner):
     """Expected TD(lambda): targets are expectations over all outcomes of chance, from which luck is subtracted.
 
     An update plays `plies` plies of each game by the player's weights and puts each position with its target
-    (`luck_adjusted_returns`) into a replay. Then the optimizer makes `steps` steps on minibatches drawn from it; the
-    player's weights are a moving average of those learned. With a `teacher` the player of the beginning, or its first
-    member, goes on playing and makes all targets, and the average is only the result: a round of policy iteration.
-    Each of the `members` draws minibatches of its own, and the player is their mean. Cross-entropy. Of several devices
-    each keeps the positions of its own games, and draws its share of each minibatch from them.
+    (`luck_adjusted_returns`) into a replay buffer. Then the optimizer makes `steps` steps on minibatches from it; the
+    player's weights are a moving average of those learned. With a `teacher` the first player, or its first
+    member, plays all games and makes all targets, and the average is only the result: a round of policy iteration.
+    Each of the `members` draws its own minibatches, and the player is their mean. The loss is cross-entropy.
+    With several devices each keeps the positions of its own games, and draws its share of each minibatch from them.
     """
 
     config: ExpectedConfig
@@ -150,7 +150,7 @@ class ExpectedTD(BatchLearner):
         )
 
     def empty_replay(self) -> Replay:
-        """A replay without positions, with room for whole updates."""
+        """An empty replay buffer, with room for whole updates."""
         size = self.config.batch * self.config.plies
         room = -(-self.config.replay // size) * size
         one = jax.eval_shape(self.network.game.init_position, jax.random.key(0))
@@ -180,7 +180,7 @@ class ExpectedTD(BatchLearner):
         return state, self.psum(metrics)
 
     def _play(self, state: ExpectedState, key: Key[Array, ""]) -> tuple[Games, tuple, Metrics]:
-        """The plies of all games, and of each position before chance what is to be learned, seen by who is to act."""
+        """The plies of all games, and the learning target of each position before chance, seen by the player to act."""
         config, params = self.config, state.params
         network, player = (config.member(), state.teacher) if config.teacher else (self.network, params)
 
@@ -197,7 +197,7 @@ class ExpectedTD(BatchLearner):
         games, (plies, expected, values, learned, ends) = packing.scan(
             ply, state.games, jax.random.split(key, config.plies)
         )
-        later = jnp.concatenate([ends[1:], ends[:1]])  # the last one has nothing to follow
+        later = jnp.concatenate([ends[1:], ends[:1]])  # nothing follows the last one
         targets = luck_adjusted_returns(expected, values, later, config.lambda_)
         errors = jnp.where(plies.over[..., None], 0.0, targets - learned)
         metrics = play_metrics(errors, ~plies.over, plies)
@@ -210,9 +210,10 @@ class ExpectedTD(BatchLearner):
     def _restart(
         self, games: Games, over: Bool[Array, " batch"], params: Any, replay: Replay, key: Key[Array, ""]
     ) -> Games:
-        """Games where a share `restarts` of the new ones begin at positions that the look-ahead values differently.
+        """Games in which a share `restarts` of the new ones begin at positions that the look-ahead values differently.
 
-        Each is that of `CANDIDATES` drawn from the replay whose prediction is furthest from its target, in points.
+        Of `CANDIDATES` drawn from the replay buffer it takes the one whose prediction is furthest from its target, in
+        points.
         """
         network, batch = self.network, len(over)
         drawn_key, share_key, chance_key = jax.random.split(key, 3)
@@ -249,7 +250,7 @@ class ExpectedTD(BatchLearner):
 
 
 def _put(replay: Replay, found: tuple) -> Replay:
-    """The replay with new positions, in the place of the oldest ones."""
+    """The replay buffer with new positions in place of the oldest ones."""
     positions, targets, weight = found
     room = len(replay.weight)
     start, number = replay.number % room, replay.number + len(weight)

@@ -1,8 +1,8 @@
 """TD self-play in three ways: `NStepTD`, `ExactTD` and `MonteCarlo`, each with its settings and its state.
 
-A learner is two pure functions, `init(key) -> state` and `update(state, key) -> (state, metrics)`. A state is all that
-a training is: a checkpoint of it continues bit by bit. All predictions are those for the first player, so that one
-position's value is the next one's target, whoever moves.
+A learner is two pure functions, `init(key) -> state` and `update(state, key) -> (state, metrics)`. A state holds the
+whole training: a checkpoint of it continues with the same bits. All predictions are for the first player, so that
+the value of a position is the target of the one before, whoever moves.
 """
 
 import dataclasses
@@ -40,7 +40,7 @@ class Metrics(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Learner:
-    """What all methods share: how a training begins, and sums over devices."""
+    """The base of all methods: how a training begins, and sums over devices."""
 
     config: TDConfig
     axis: str | None = None
@@ -68,7 +68,7 @@ class Learner:
         raise NotImplementedError
 
     def place(self, state: Any) -> Any:
-        """The state where this learner wants it: on one device, as it is. (`algos.parallel` splits its games.)"""
+        """The state, placed for this learner: on one device unchanged. (`algos.parallel` splits its games.)"""
         return state
 
     def update(self, state: Any, key: Key[Array, ""]) -> tuple[Any, Metrics]:
@@ -81,7 +81,7 @@ class Learner:
         return dataclasses.replace(self, config=share, axis=axis)
 
     def _specs(self, state: Any, axis: str) -> Any:
-        """For each array, whether it is split over the devices or the same on all of them, as numbers are."""
+        """For each array, whether it is split over the devices or, like single numbers, the same on all of them."""
 
         def spec(name: str, part: Any) -> Any:
             split = name in self.per_game
@@ -99,28 +99,28 @@ class Learner:
         return 1 if self.axis is None else jax.lax.psum(1, self.axis)
 
     def player_after(self, player: Int32[Array, " batch"]) -> Int32[Array, ""]:
-        """Who acts after the ply of `player`, for the values of what the ply may lead to.
+        """Who acts after the ply of `player`, to value the positions that the ply may lead to.
 
-        One player for all games: without symmetry they must be in step, which games with alternate turns are.
+        One player for all games: without symmetry they must be in step, as games with alternating turns are.
         """
         return 1 - player[0]
 
     def with_step_size(self, state: Any, step_size: float) -> Any:
         """The state with a step size of the schedule `tested`.
 
-        Gradients are sums over the games played at once; the factor makes means of them, so that a step size means
-        what it means for a single game.
+        Gradients are sums over the games played at once; the factor turns them into means, so that a step size has
+        the same meaning as for a single game.
         """
         return state._replace(factor=jnp.full_like(state.factor, step_size / self.config.games_at_once))
 
     def step_size(self, state: Any) -> float:
-        """The step size that `with_step_size` gave."""
+        """The step size that `with_step_size` set."""
         return float(state.factor) * self.config.games_at_once
 
 
 @dataclasses.dataclass(frozen=True)
 class BatchLearner(Learner):
-    """What methods share that make steps with an optimizer."""
+    """The base of methods that make steps with an optimizer."""
 
     config: BatchConfig
 
@@ -128,7 +128,7 @@ class BatchLearner(Learner):
         """Weights and optimizer state after one step along minus `gradients`, the sum over all games."""
         with jax.numpy_dtype_promotion("standard"):  # optax mixes int32 counts with float32
             updates, optimizer = self.config.optimizer_for().update(self.psum(gradients), optimizer, params)
-        updates = jax.tree.map(lambda u: u * factor, updates)  # not the gradients, whose size Adam takes out
+        updates = jax.tree.map(lambda u: u * factor, updates)  # not the gradients, as Adam normalises their size
         return optax.apply_updates(params, updates), optimizer
 
 
@@ -164,7 +164,7 @@ class NStepState(NamedTuple):
 class NStepTD(BatchLearner):
     """Fast TD(lambda): the weights stay for `plies` plies, then make one step towards the lambda-returns.
 
-    Returns are truncated where these plies end, by the value there. With one ply this is exact TD(0).
+    Returns are truncated at the end of these plies, by the value there. With one ply this is exact TD(0).
     """
 
     config: NStepConfig
@@ -277,7 +277,7 @@ class ExactTD(BatchLearner):
         network, before = self.network, state.last
         value = network.value(state.params, self.player_after(state.games.player))
         games, ply, explored = play_ply(network.game, state.games, value, key, self.config.epsilon)
-        # A random turn tells nothing about the position before it: no error, and no trace that leads back beyond it.
+        # A random turn says nothing about the position before it: no error, and no trace goes back beyond it.
         nothing = before.over if explored is None else before.over | explored
         expected = network.predict(state.params, before.positions, before.player)
         following = network.predict(state.params, ply.positions, ply.player)
@@ -300,12 +300,12 @@ def nothing_played(games: Games) -> Ply:
 def cross_entropy(
     targets: Float32[Array, "... outcomes"], predictions: Float32[Array, "... outcomes"]
 ) -> Float32[Array, "..."]:
-    """The cross-entropy of predicted chances, -sum of target log prediction; chances below 1e-7 count as that."""
+    """The cross-entropy of predicted probabilities, -sum of target log prediction; smaller ones count as 1e-7."""
     return -jnp.sum(targets * jnp.log(jnp.maximum(predictions, 1e-7)), axis=-1)
 
 
 class _Episodes(NamedTuple):
-    """A batch of whole games as far as they are played."""
+    """A batch of whole games in progress."""
 
     games: Games  # where they stand
     plies: Ply  # all plies, [plies, batch]
@@ -329,7 +329,7 @@ class MonteCarloConfig(BatchConfig, SquaredErrorConfig):
 
 
 class MonteCarloState(NamedTuple):
-    """The state of `MonteCarlo`: no game is under way between two updates."""
+    """The state of `MonteCarlo`: no game is in progress between two updates."""
 
     params: Any  # as in `NStepState`, and so is what follows
     optimizer: Any
@@ -341,8 +341,8 @@ class MonteCarloState(NamedTuple):
 class MonteCarlo(BatchLearner):
     """TD(1) with the weights frozen for whole games: every position is trained towards its game's result.
 
-    A game of more than `plies` plies is truncated: nothing is learned from it, and the metrics count it. From a game
-    with random turns only the positions after the last of them are learned.
+    A game of more than `plies` plies is truncated: nothing is learned from it, and the metrics count it. In a game
+    with random turns only the positions after the last random turn are learned.
     """
 
     config: MonteCarloConfig

@@ -1,4 +1,4 @@
-"""The ways to learn by name; what a training by them saves, and the player in it."""
+"""The learning methods by name; what a training saves, and the player in it."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -41,9 +41,9 @@ def method_named(name: Any) -> Method:
 
 
 def make_config(method: str = "n_step", **settings: Any) -> TDConfig:
-    """The settings of a method, those that are not given as they are by default.
+    """The settings of a method; those that are not given have their defaults.
 
-    Raises `ValueError` for a setting that the method has not.
+    Raises `ValueError` for a setting that the method lacks.
     """
     kind = method_named(method).config
     usual = kind(method=method)
@@ -55,9 +55,9 @@ def make_config(method: str = "n_step", **settings: Any) -> TDConfig:
 
 
 def with_method(config: TDConfig, method: str) -> TDConfig:
-    """The settings of another method: what both have stays where it has a meaning there.
+    """The settings for another method: settings that both have keep their values, if they have an effect there.
 
-    Not `plies`, though, to or from `monte_carlo`, where a whole game has to fit into them.
+    Except `plies` to or from `monte_carlo`, where a whole game must fit into them.
     """
     declared, settings = make_config(method).declarations(), config.values()
     shared = {name: value for name, value in settings.items() if name in declared and name != "method"}
@@ -77,8 +77,8 @@ def make_learner(config: TDConfig) -> Learner:
 
 
 class TDCheckpoint(NamedTuple):
-    """All that a training needs to go on bit by bit: the learner's state, games finished, and the tests of step
-    sizes, if any.
+    """All that a training needs to continue with the same bits: the learner's state, games finished, and the tests of
+    step sizes, if any.
     """
 
     state: Any
@@ -113,7 +113,7 @@ def config_of(settings: Any) -> TDConfig:
 
 
 def load_player_value(run: Run, step: int | None = None) -> tuple[Any, Callable[..., Value]]:
-    """The weights of a run's player, and the function that makes of weights the value of positions.
+    """The weights of a run's player, and the function that turns weights into a value of positions.
 
     They are the best weights, or with `step` those of that checkpoint. Raises `ValueError` if the run holds no TD
     player.

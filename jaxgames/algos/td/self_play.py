@@ -20,8 +20,8 @@ class Games(NamedTuple):
 
 
 class Ply(NamedTuple):
-    """What a ply led to: the position before chance, who is to act in it, whether the game is over, and its result for
-    the first player.
+    """The result of a ply: the position before chance, who is to act in it, whether the game is over, and its result
+    for the first player.
     """
 
     positions: Any
@@ -31,7 +31,7 @@ class Ply(NamedTuple):
 
 
 def init_games(game: Game, key: Key[Array, ""], batch: int) -> Games:
-    """New games. Player 0 begins all of them: players differ by name only, so nothing is lost by not drawing one."""
+    """New games. Player 0 begins all of them: players differ only in name, so there is no need to draw one."""
     return Games(jax.vmap(game.init_position)(jax.random.split(key, batch)), jnp.zeros(batch, jnp.int32))
 
 
@@ -46,14 +46,14 @@ def play_ply(
       value: expected points of the player to act in a position; each turn is the best one by it.
       key: for random turns, chance and new games.
       epsilon: the probability that a turn is drawn from all legal ones instead.
-      auto_reset: whether a game that is over is replaced by a new one, begun by the next player to act. Without, its
-        last position stays, before chance: nothing is left to play there, so it costs least.
+      auto_reset: whether a new game, begun by the next player to act, replaces one that is over. Without it the
+        last position stays, before chance: there is nothing to play there, so it costs least.
 
     Returns the games, what the ply led to, and which turns were random (None if `epsilon` is 0).
     """
     batch = len(games.player)
     outcome, _ = game.best_turn(games.positions, value)
-    # The first two keys do not depend on how many there are: without random turns the same games are played as ever.
+    # The first two keys do not depend on how many there are, so games without random turns are always the same.
     chance_key, init_key, *explore_key = jax.random.split(key, 3 if epsilon else 2)
     explored = None
     if epsilon:

@@ -1,8 +1,8 @@
 """The learners of the comparison by Ebert (2007): one game after the other, plain steps, nothing in batches.
 
 L. D. Ebert, *Sammenligning af tre typer neurale netværks indlæringsmetoder* (Aarhus, 2007), sections 2.2 and 2.3. Both
-observe the positions that the turns lead to, the last one of the game too. An update is a number of whole games, after
-which no game is under way.
+learn the positions that the turns lead to, including the last one of the game. An update is a number of whole games;
+between updates no game is in progress.
 """
 
 import dataclasses
@@ -47,7 +47,7 @@ class SequentialConfig(SquaredErrorConfig):
 
 
 class SequentialState(NamedTuple):
-    """The state of both: no game is under way between two updates."""
+    """The state of both: no game is in progress between two updates."""
 
     params: Any  # the network's weights
     step_size: Float32[Array, ""]
@@ -55,7 +55,7 @@ class SequentialState(NamedTuple):
 
 
 class _OneGame(NamedTuple):
-    """The game under way: where it stands with the dice rolled, whose turn it is, and the number of its plies."""
+    """The present game: its position with the dice rolled, whose turn it is, and the number of its plies."""
 
     position: Any
     player: Int32[Array, " one"]
@@ -76,7 +76,7 @@ class _Turn(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Sequential(Learner):
-    """What both share: games by lot, one after the other."""
+    """The base of both: random games, one after the other."""
 
     config: SequentialConfig
 
@@ -112,13 +112,13 @@ class Sequential(Learner):
         raise NotImplementedError
 
     def _begin(self, openings: Any, bits: UInt32[Array, " one"], number: Int32[Array, ""]) -> _OneGame:
-        """Game `number`, begun by a player drawn by lot."""
+        """Game `number`, begun by a randomly drawn player."""
         position = jax.tree.map(lambda x: lax.dynamic_slice_in_dim(x, number, 1), openings)
         player = (fold_in(fold_in(bits, number), 0) >> 31).astype(jnp.int32)
         return _OneGame(position, player, jnp.int32(0))
 
     def _turn(self, params: Any, game: _OneGame, bits: UInt32[Array, " one"], number: Int32[Array, ""]) -> _Turn:
-        """The best turn by the weights, and what chance makes of it: ply by ply other bits."""
+        """The best turn by the weights, and the chance after it; each ply has its own bits."""
         rules, mover = self.network.game, game.player
         outcome, _ = rules.best_turn(game.position, self.network.value(params, self.player_after(mover)))
         player = jnp.where(outcome.turn_passes, 1 - mover, mover)
@@ -131,7 +131,7 @@ class Sequential(Learner):
 
 
 class _Learning(NamedTuple):
-    """`SequentialTD` between two plies: weights, traces, and what the last position is expected to bring, if any."""
+    """`SequentialTD` between two plies: weights, traces, and the prediction for the last position, if any."""
 
     params: Any
     traces: Traces
@@ -151,7 +151,7 @@ class SequentialTD(Sequential):
         outputs = len(network.outcomes)
 
         def stepped(params, traces, errors):
-            # Sums over the outcomes written out: XLA makes one loop of them and of the addition.
+            # Sums over the outcomes are written out: XLA makes one loop of them and the addition.
             def moved(param, trace):
                 return param + step_size * sum(errors[k] * trace[k] for k in range(outputs))
 
@@ -189,7 +189,7 @@ class SequentialTD(Sequential):
 
 
 class _Episode(NamedTuple):
-    """A game as far as it is played, and the positions that its turns led to."""
+    """A game in progress, and the positions that its turns led to."""
 
     game: _OneGame
     positions: Any

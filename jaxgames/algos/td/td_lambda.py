@@ -27,8 +27,8 @@ def lambda_returns(
 ) -> Float32[Array, "plies batch outcomes"]:
     """The target G_t of each position but the last, all seen by the same player.
 
-    G_t = results_t if the game is over after ply t, else (1 - lambda) V_{t+1} + lambda G_{t+1}, and G = V where the
-    window ends (Sutton 1988; Sutton and Barto 2018, eq. 12.18). Exploration cuts the return: G_t = V_t where ply t was
+    G_t = results_t if the game is over after ply t, else (1 - lambda) V_{t+1} + lambda G_{t+1}, and G = V at the end of
+    the window (Sutton 1988; Sutton and Barto 2018, eq. 12.18). Exploration cuts the return: G_t = V_t if ply t was
     a random turn (Watkins 1989; Sutton and Barto 2018, section 12.10).
 
     Args:
@@ -57,12 +57,13 @@ def luck_adjusted_returns(
     ends: Bool[Array, "plies batch"],
     lambda_: float,
 ) -> Float32[Array, "plies batch outcomes"]:
-    """The target G_t of each position from which the luck of the dice is subtracted.
+    """The target G_t of each position, minus the luck of the dice.
 
-    E_t is the expectation over chance before position t is left, V_t its prediction. What chance brings beyond E_t is
-    luck; what remains of a return is how far expectation and prediction differ in later positions:
-    G_t = E_t + lambda (G_{t+1} - V_{t+1}), and G = E where the window ends. With lambda 0 it is a one-ply look-ahead,
-    with 1 a truncated rollout (D. Montgomery, *Variance reduction*, 2000, adjusts rollouts so; De Asis, Sutton, 2018).
+    E_t is the expectation over the chance that comes next in position t, V_t its prediction. What chance brings beyond
+    E_t is luck; what remains of a return are the differences of expectation and prediction in later positions:
+    G_t = E_t + lambda (G_{t+1} - V_{t+1}), and G = E at the end of the window. With lambda 0 it is a one-ply
+    look-ahead, with 1 a truncated rollout (D. Montgomery, *Variance reduction*, 2000, adjusts rollouts so; De Asis,
+    Sutton, 2018).
 
     Args:
       expected: E, with the results of games that end.
@@ -82,7 +83,7 @@ def luck_adjusted_returns(
 class OuterProduct(NamedTuple):
     """The gradient of a layer's kernel by its two factors: `inputs` times `errors`, of shape [batch, outputs, n, m].
 
-    It is multiplied out only while it is added to a trace and so is never stored, which saves a third of all memory
+    It is multiplied out only while it is added to a trace, so it is never stored. This saves a third of all memory
     traffic.
     """
 

@@ -26,7 +26,7 @@ from jaxgames.ops import checks
 def apart(params: Any, members: int) -> Any:
     """The members of `MLP((members * hidden, outputs))`, as parameters of `MLP((hidden, outputs))`.
 
-    Members are a new first axis of each array; others, such as classes, may stand before those of the layers.
+    Members are a new first axis of each array; other axes, such as classes, may come before those of the layers.
     """
     if members == 1:
         return jax.tree.map(lambda x: x[None], params)
@@ -54,7 +54,7 @@ def repeated(params: Any, members: int) -> Any:
 
 
 def scale_outputs(params: Any, factor: float) -> Any:
-    """The weights of the outputs times a number: 1 / members makes a mean of the sum over members."""
+    """The output weights times a number: 1 / members turns the sum over members into a mean."""
     if factor == 1:
         return params
     *layers, last = layers_of(params)
@@ -71,13 +71,14 @@ class Outcomes:
     lose a gammon.
 
     The outcomes exclude each other, so expected points are the outputs times `points`; if they are `cumulative`, each
-    output adds what it is worth beyond the one before: win + win a gammon - lose - lose a gammon. Results beyond the
-    largest outcome count as that one (a backgammon is a gammon to a network with four outputs); a draw is no outcome.
+    output adds its worth beyond the one before: win + win a gammon - lose - lose a gammon. Results beyond the
+    largest outcome count as the largest (a backgammon is a gammon to a network with four outputs); a draw is no
+    outcome.
     """
 
     points: tuple[int, ...] = (1, -1, 2, -2)
     cumulative: bool = False
-    """Whether a won gammon counts as a win, too: then an output is the chance of so many points or more."""
+    """Whether a won gammon counts as a win, too: then an output is the probability of so many points or more."""
 
     def __post_init__(self) -> None:
         checks.sizes("points", self.points)
@@ -117,9 +118,9 @@ class Outcomes:
 class Encoding(Protocol):
     """What a network sees of positions, from the player to act: `encoding(positions) -> float32[n, size]`.
 
-    `swap` exchanges the names of the players in the inputs. Where a game has a faster way to evaluate a network, its
-    encoding has `value(kernel, bias, tail, swapped)` too: the `Value` of a first layer and a function of its sums. If
-    it tells classes of positions apart, it has their number, `classes`, and `class_of(positions) -> int32[n]`.
+    `swap` exchanges the players in the inputs. If a game has a faster way to evaluate a network, its
+    encoding has `value(kernel, bias, tail, swapped)` too: the `Value` of a first layer and a function of its sums. An
+    encoding with classes of positions has their number, `classes`, and `class_of(positions) -> int32[n]`.
     """
 
     size: int
@@ -138,8 +139,8 @@ class ValueNetwork:
     """A network that predicts the outcomes of a game.
 
     If `symmetric`, it sees every position from the player to act, and predicts for that player: what it learns for
-    one side holds for the other. If not, it sees and predicts for the first player, and whose turn it is is one of
-    its inputs, as in TD-Gammon.
+    one side holds for the other. If not, it sees and predicts for the first player, and one of its inputs says whose
+    turn it is, as in TD-Gammon.
     """
 
     game: Game
@@ -148,7 +149,7 @@ class ValueNetwork:
     outcomes: Outcomes = Outcomes()
     symmetric: bool = True
     by_class: bool = False
-    """Whether each class of positions that the encoding tells apart has a network: parameters have an axis in front."""
+    """Whether each class of positions has its own network: then parameters have an axis of classes in front."""
 
     def init(self, key: Key[Array, ""]) -> Params:
         """Initial parameters; those of all classes are the same."""
@@ -160,7 +161,7 @@ class ValueNetwork:
         return jax.tree.map(lambda x: jnp.repeat(x[None], self.encoding.classes, axis=0), params)
 
     def predict(self, params: Params, positions: Positions, player: Int32[Array, " n"]) -> Float32[Array, "n outcomes"]:
-        """The outcomes that the first player (id 0) may expect, where `player` is to act."""
+        """The outcomes that the first player (id 0) may expect when `player` is to act."""
         first = (player == 0)[..., None]
         outputs = self._outputs(params, positions, first)
         return jnp.where(first, outputs, self.outcomes.flip(outputs)) if self.symmetric else outputs
@@ -233,5 +234,5 @@ class ObservationEncoding:
         return observed.astype(jnp.float32).reshape(len(observed), self.size)
 
     def swap(self, inputs: Float32[Array, "n size"]) -> Float32[Array, "n size"]:
-        """Not known for observations in general: such networks must be symmetric."""
+        """Not known for general observations: such networks must be symmetric."""
         raise ValueError(f"observations of {self.game.id} do not tell whose turn it is: use symmetric=True")

@@ -1,6 +1,6 @@
-"""What an evaluator is: it says what leaves are worth, and what is likely to be played there.
+"""What an evaluator is: it gives leaves a value, and possibly a policy.
 
-Those that play nothing: networks (`network`, or `valued` without a policy), mixtures of two, and exact values.
+This file has those without rollouts: networks (`network`, or `valued` without a policy), mixtures, and exact values.
 """
 
 import dataclasses
@@ -22,7 +22,7 @@ AN_EVALUATOR = "an evaluator, such as mcts.rollout() or mcts.network(apply, para
 
 
 class Evaluation(NamedTuple):
-    """What an evaluator says of a batch of positions.
+    """An evaluation of a batch of positions.
 
     Attributes:
         value: points to the player to act.
@@ -49,7 +49,7 @@ class Evaluator(Protocol):
         return ()
 
     def __call__(self, game: Game, leaves: SelectedLeaf, memory: Any, track: bool) -> tuple[Evaluation, Any]:
-        """Evaluates the leaves where `needs_eval`; elsewhere any finite value will do.
+        """Evaluates the leaves where `needs_eval`; elsewhere it may return any finite value.
 
         Args:
             game: the game.
@@ -69,7 +69,7 @@ def check_evaluator(name: str, value: Any) -> Any:
 
 
 def check_memory(evaluate: Evaluator, game: Game, batch: int, memory: Any) -> None:
-    """Raises `ValueError` for what is no memory of this evaluator in so many trees; None is none yet."""
+    """Raises `ValueError` unless it is a memory of this evaluator for so many trees; None means no memory yet."""
     if memory is None:  # asked in every search, and to trace `init` takes as long as many simulations
         return
     expected = jax.eval_shape(lambda: evaluate.init(game, batch))
@@ -91,7 +91,7 @@ def _shapes(memory: Any) -> Any:
 def evaluated(
     evaluate: Evaluator, game: Game, leaves: SelectedLeaf, memory: Any, track: bool
 ) -> tuple[Evaluation, Any]:
-    """What an evaluator says, in float32; raises `TypeError` or `ValueError` where that is no evaluation of so many
+    """An evaluator's result, in float32; raises `TypeError` or `ValueError` unless it is an evaluation of so many
     positions.
     """
     found = evaluate(game, leaves, memory, track)
@@ -120,7 +120,7 @@ def leaves_of(
     reward: Float32[Array, " n"],
     bits: UInt32[Array, " n"],
 ) -> SelectedLeaf:
-    """Positions to which no tree led, as leaves."""
+    """Positions without a tree, as leaves."""
     none = jnp.zeros_like(bits, jnp.int32)
     return SelectedLeaf(
         position=position, opponent_to_move=opponent, amaf_key=empty_key_sets(game, position)[:, 0],
@@ -178,8 +178,8 @@ class Valued(Evaluator):
 def valued(make_value: Callable[[Any], Value], params: Any) -> Valued:
     """Values of positions, `make_value(params)(positions)` as in `Game.best_turn`, and a uniform policy.
 
-    `make_value` has to be hashable. In backgammon such a value is that of a position before a roll; it is asked about
-    positions within a turn, too, and does not see the dice left.
+    `make_value` has to be hashable. In backgammon such a value is for positions before a roll; here it also values
+    positions within a turn, and does not see the remaining dice.
     """
     checks.function("make_value", make_value, "(params) -> value")
     return Valued(params, by_its_object(make_value))
@@ -234,7 +234,7 @@ class ExactLeaves:
 
     @property
     def has_policy(self) -> bool:
-        """As of the other evaluator."""
+        """That of the other evaluator."""
         return self.evaluate.has_policy
 
     def init(self, game: Game, batch: int) -> Any:
@@ -249,5 +249,5 @@ class ExactLeaves:
 
 
 def exact_leaves(evaluate: Evaluator, lookup: LeafKnowledge, scores: Any) -> ExactLeaves:
-    """The evaluator with the exact points where the lookup knows a leaf; `scores` are the lookup's arrays."""
+    """The evaluator, but with exact points if the lookup knows a leaf; `scores` are the lookup's arrays."""
     return ExactLeaves(check_evaluator("evaluate", evaluate), scores, lookup)

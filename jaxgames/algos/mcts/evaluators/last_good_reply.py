@@ -1,4 +1,4 @@
-"""Rollouts by last good replies: a move is answered as it was in the last game that this answer won."""
+"""Rollouts by last good replies: a move is answered as in the last game that was won by answering it."""
 
 import dataclasses
 from typing import Any, ClassVar
@@ -18,16 +18,16 @@ from jaxgames.ops.materialize import materialize
 from jaxgames.ops.settings import Settings, setting
 
 REPEATS = 1 << 30
-"""The bit of a reply made in a game that was the known one already."""
+"""The bit that marks a reply made in a game if it was already the known one."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LastGoodReply(Settings):
     """Rollouts by last good replies (Drake, 2009), with forgetting (Baier and Drake, 2010).
 
-    A move is answered as the winner of the last game with it answered it, if that is legal; else at random. Draws teach
-    nothing. Each position searched has replies of its own, to moves in the tree and in rollouts; with `path` false to
-    those of rollouts only, as in the thesis of Goeppert (2020). Two moves are the same if their `Game.amaf_key` is.
+    A move gets the reply by which a winner last answered it, if legal; otherwise a random one. Draws teach
+    nothing. Each searched position has its own replies, to moves in the tree and in rollouts; with `path` false only to
+    those of rollouts, as in the thesis of Goeppert (2020). Two moves are the same if their `Game.amaf_key` is equal.
     """
 
     of: ClassVar[str] = "last good replies"
@@ -78,7 +78,7 @@ class _ReplyTable:
     """Replies of a batch: for each player, key index replied to and lane one number, 1 + its action + 2^16 x its key
     index, or 0 for none. `opponent` says that the player who replies was not to act at the root.
 
-    The moves made in a game are noted in another table of this form, and learned all at once at its end: so a ply costs
+    The moves of a game are noted in a second table of this form, and learned together at its end: so a ply costs
     one read and one write for each lane.
     """
 
@@ -89,7 +89,7 @@ class _ReplyTable:
     def place(
         self, opponent: Bool[Array, " n"], key: Int32[Array, " n"], lanes: Int32[Array, " n"] | None = None
     ) -> Int32[Array, " n"]:
-        """Where the reply to a move stands."""
+        """The place of the reply to a move."""
         lanes = self._lanes if lanes is None else lanes
         return (jnp.where(opponent, self._count, 0) + key) * self._batch + lanes
 
@@ -108,7 +108,7 @@ class _ReplyTable:
         move: Int32[Array, " n"],
         forget: bool,
     ) -> Int32[Array, " places"]:
-        """Notes a reply made in a game, and whether it, or one made earlier to the same move, was the known one."""
+        """Notes a reply made in a game, and whether it, or an earlier reply to the same move, was the known one."""
         if forget:
             here = replies.at[place].get(mode="promise_in_bounds") == move
             move = move | jnp.where(here, REPEATS, made.at[place].get(mode="promise_in_bounds") & REPEATS)
@@ -118,8 +118,8 @@ class _ReplyTable:
     def learn(
         self, replies: Int32[Array, "places batch"], made: Int32[Array, " places"], value: Float32[Array, " batch"]
     ) -> Int32[Array, "places batch"]:
-        """Replies after games of these values to the player at the root: the winner's are kept, the loser's forgotten
-        if they are marked as known ones.
+        """The replies after games with these values for the player at the root: the winner's are kept, the loser's are
+        forgotten if they are marked as known ones.
         """
         games = made.reshape(replies.shape)
         opponent = lax.broadcasted_iota(jnp.int32, (len(replies), 1), 0) >= self._count

@@ -1,4 +1,4 @@
-"""Rollouts by move averages (MAST): moves that were in won games are drawn more often, wherever they were played."""
+"""Rollouts by move averages (MAST): moves from won games are drawn more often, wherever they were played."""
 
 import dataclasses
 from typing import Any, NamedTuple
@@ -16,8 +16,8 @@ from jaxgames.ops import checks
 
 
 class MoveAverages(NamedTuple):
-    """For each player (the one at the root, the other), AMAF key and lane: the games in which the player made such a
-    move, and the sum of what they were worth to the player.
+    """For each player (the one at the root, the other), AMAF key and lane: the number of games in which the player made
+    such a move, and the sum of their values for the player.
     """
 
     games: Float32[Array, "places batch"]
@@ -74,9 +74,9 @@ class Mast:
 def mast(temperature: float = 1.0, *, max_plies: int = 10_000) -> Mast:
     """Rollouts by the move-average sampling technique (Finnsson and Bjoernsson, 2008).
 
-    A legal move is drawn with a probability proportional to exp(mean / temperature), where the mean is what those games
-    of this search were worth, from -1 to 1, in which its player made such a move, in the tree or in a rollout. Two
-    moves are the same if their `Game.amaf_key` is. Raises `ValueError` for a temperature that is not above 0.
+    A legal move is drawn with a probability proportional to exp(mean / temperature). The mean is that of the results,
+    from -1 to 1, of this search's games in which its player made such a move, in the tree or in a rollout. Two
+    moves are the same if their `Game.amaf_key` is equal. Raises `ValueError` for a temperature that is not above 0.
     """
     if not isinstance(temperature, jax.core.Tracer):
         checks.number("temperature", temperature, "a number from 0.01 to 1,000,000", lambda t: 0.01 <= t <= 1e6)
@@ -108,7 +108,7 @@ def _add_path(game: Game, tree: Tree, leaves: SelectedLeaf, played: KeySets) -> 
 def _learn(
     memory: MoveAverages, played: KeySets, value: Float32[Array, " batch"], valid: Bool[Array, " batch"]
 ) -> MoveAverages:
-    """The averages after games of these values to the player at the root."""
+    """The averages after games with these values for the player at the root."""
     places = jnp.arange(32, dtype=jnp.uint32)[:, None]
     made = jnp.stack(
         [jnp.concatenate([(word[None] >> places & 1).astype(jnp.float32) for word in words]) for words in played]

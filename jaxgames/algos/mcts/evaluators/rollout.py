@@ -1,4 +1,4 @@
-"""Rollouts: a leaf is worth what one game brings that is played on to its end."""
+"""Rollouts: a leaf is worth the result of one game that is played from it to the end."""
 
 import dataclasses
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from jaxgames.ops.random_bits import fold_in
 from jaxgames.ops.settings import Settings, setting
 
 KeySets = tuple[tuple[UInt32[Array, " batch"], ...], ...]
-"""Sets of AMAF keys of two players, word by word: XLA:CPU makes no vector code of arrays with short last axes."""
+"""Sets of AMAF keys of two players, word by word: XLA:CPU does not vectorise arrays with short last axes."""
 
 
 def plies_limit() -> Any:
@@ -93,7 +93,7 @@ def play_out(
         choose: gives the actions, `choose(state, bits)`.
         track: whether to keep the AMAF keys of all actions.
         max_plies: the most actions of a game.
-        notes: anything to be kept of the games.
+        notes: anything to record about the games.
         note: gives the notes after a ply, `note(before, after, actions, notes)`.
     """
     batch, words = len(leaves.needs_eval), leaves.amaf_key.shape[1]
@@ -111,7 +111,7 @@ def play_out(
     def step(carry):
         state, notes = carry
         bits = fold_in(leaves.bits, 2 + state.ply)
-        actions = materialize(choose(state, bits), bits)  # else each array of a position draws it anew
+        actions = materialize(choose(state, bits), bits)  # else each array of a position draws them again
         outcome = jax.vmap(game.play)(state.position, actions)
         keys = jax.vmap(game.amaf_key)(state.position, actions)
         amaf_key = tuple(jnp.where(state.running, keys[:, word], 0) for word in range(words))
@@ -139,7 +139,7 @@ def add_keys(
     second: Bool[Array, " batch"],
     keys: tuple[UInt32[Array, " batch"], ...],
 ) -> KeySets:
-    """The sets with keys of the first player or, where `second`, of the second one."""
+    """The sets with added keys of the first player or, where `second`, of the second one."""
     first, other = played
     return (
         tuple(jnp.where(second, old, old | new) for old, new in zip(first, keys, strict=True)),

@@ -1,4 +1,4 @@
-"""All moves as first (AMAF): an action is also worth what games brought in which the player took it later."""
+"""All moves as first (AMAF): the value of an action also counts games in which the player took it later."""
 
 import dataclasses
 import functools
@@ -60,7 +60,7 @@ def _add(
 
     num_edges, num_actions = layout.num_edges, layout.game.num_actions
     gain = jnp.where(opponent_to_move, -value, value)[:, None]
-    if num_actions <= NARROW:  # bits of one word: XLA:CPU makes no vector code of joined arrays
+    if num_actions <= NARROW:  # bits of one word: XLA:CPU does not vectorise joined arrays
         flags = (is_seen(jnp.int32(action)).astype(jnp.uint32) << action for action in range(num_actions))
         word = materialize(functools.reduce(operator.or_, flags), row)[:, None]
         column = lax.broadcasted_iota(jnp.uint32, (1, 2 * num_edges), 1)
@@ -73,10 +73,10 @@ def _add(
 
 
 class AllMovesAsFirst(Settings, Rule):
-    """What `RAVE` and `AMAF` have in common: (1 - b) mean + b AMAF mean + c sqrt(ln N / n).
+    """The base of `RAVE` and `AMAF`: (1 - b) mean + b AMAF mean + c sqrt(ln N / n).
 
     The AMAF mean of an edge is the mean of all simulations through the node in which its player took the action there
-    or later. Two actions are the same if their `Game.amaf_key` is. `c` is as in `UCT`.
+    or later. Two actions are the same if their `Game.amaf_key` is equal. `c` is as in `UCT`.
     """
 
     edge_fields = ("amaf_visits", "amaf_value_sums")
@@ -109,7 +109,7 @@ class AllMovesAsFirst(Settings, Rule):
 class RAVE(AllMovesAsFirst):
     """RAVE (Gelly and Silver, 2011): `AllMovesAsFirst` with b = sqrt(k / (3 n + k)).
 
-    At k visits of the edge its own mean and the AMAF mean count the same.
+    At k visits of the edge its own mean and the AMAF mean count equally.
     """
 
     of: ClassVar[str] = "RAVE"

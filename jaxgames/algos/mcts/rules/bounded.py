@@ -1,4 +1,4 @@
-"""Score bounded search: keeps what is proven about positions, and prunes what cannot matter any more."""
+"""Score bounded search: keeps proven bounds of positions, and prunes edges that can no longer matter."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from jaxgames.algos.mcts.tree import ILLEGAL, Tree
 PRUNED = np.float32(-1e30)
 """The score of a pruned edge; illegal ones have less."""
 SAME = ("node_fields", "needs_policy", "wants_played", "transpositions")
-"""What a bounded rule has as the other one has it."""
+"""The attributes that a bounded rule takes unchanged from the other rule."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,9 +57,9 @@ class Bounds:
 class Bounded(Rule):
     """Score bounded search (Cazenave and Saffidine, 2010) with any rule but Gumbel's.
 
-    Each edge has a lower and an upper bound of its value. They come from ends of games upwards: a node has the best
+    Each edge has a lower and an upper bound of its value. They are backed up from ends of games: a node has the best
     bounds of its edges or, at a chance node, their means. No simulation takes an edge whose upper bound is not above
-    the lower bound of another edge, or goes on below an edge whose bounds are equal. Raises `ValueError` for Gumbel's.
+    the lower bound of another edge, or goes below an edge whose bounds are equal. Raises `ValueError` for Gumbel's.
     """
 
     rule: Rule
@@ -79,7 +79,7 @@ class Bounded(Rule):
 
     @override
     def score(self, nodes: Nodes) -> Score:
-        # The rule's score where the upper bound beats the best lower bound; else the edge with that bound is best.
+        # The rule's score if the upper bound beats the best lower bound; otherwise the edge with that bound is best.
         score, best_lower = self.rule.score(nodes), _best_lower(nodes)
         # More simulations of a proven edge teach nothing: it is taken only if no other is left.
         return lambda edges: jnp.where(
@@ -124,7 +124,7 @@ def _best_lower(nodes: Nodes) -> Array:
 
 
 def _among_the_best(nodes: Nodes, score: Score) -> Score:
-    """A score of edges that may be best; those of the others are far below."""
+    """A score of edges that may be best; the scores of others are far below."""
     may_be_best = _may_be_best(nodes)
     return lambda edges: jnp.where(may_be_best(edges), score(edges), PRUNED)
 

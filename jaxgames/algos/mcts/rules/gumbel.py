@@ -1,6 +1,6 @@
 """Gumbel MuZero's search: sequential halving at the root, and a policy that is never worse than the network's.
 
-And a search of one round of it, see `mcts.halving`.
+Also a search of only one round, see `mcts.halving`.
 """
 
 import dataclasses
@@ -23,7 +23,7 @@ TINY = np.finfo(np.float32).tiny
 
 
 class ByGumbel(Settings, Rule):
-    """What `Gumbel` and `OneRound` have in common: what is played, and the improved policy that a search found."""
+    """The base of `Gumbel` and `OneRound`: the action played, and the improved policy that a search found."""
 
     scale: float
     edge_fields = ("prior",)
@@ -65,20 +65,20 @@ class Gumbel(ByGumbel):
 
     @override
     def root_score(self, nodes: Nodes) -> Score:
-        """The best of the actions still considered, all of which have as many visits as the schedule says."""
+        """The best of the actions still considered, which all have as many visits as the schedule says."""
         legal = nodes.sum(lambda edges: edges.legal.astype(jnp.float32)).astype(jnp.int32)
         total = nodes.sum(lambda edges: edges.visits).astype(jnp.int32)
-        considered = min(self.considered, nodes.layout.num_edges)  # a table of more takes its time in each trace
+        considered = min(self.considered, nodes.layout.num_edges)  # a larger table costs time in each trace
         index = jnp.minimum(legal, considered) * self.simulations + jnp.minimum(total, self.simulations - 1)
         return among(self.scale, nodes, jnp.asarray(_considered_visits(considered, self.simulations))[index])
 
 
 @dataclasses.dataclass(frozen=True)
 class OneRound(ByGumbel):
-    """A search of two calls of the network after the root's: for the targets of a training, not for deep play.
+    """A search with two calls of the network after the root's: for training targets, not for deep play.
 
-    Of three simulations two look at an action each, the third a ply further behind one of the better half. Actions are
-    chosen, and policies improved, as in `Gumbel`. It needs a network with a policy, and keeps no tree.
+    Of three simulations two look at one action each, the third looks a ply further after one of the better half. It
+    chooses actions and improves policies as `Gumbel` does. It needs a network with a policy, and keeps no tree.
     """
 
     of: ClassVar[str] = "the search of one round"
@@ -115,7 +115,7 @@ def among(scale: float, nodes: Nodes, visits: Array) -> Score:
 def improved(nodes: Nodes) -> Score:
     """softmax(logits + completed values)."""
     completed = _completed(nodes)
-    # Of the edges with a share: another one, such as an illegal one, may be worth so much more that all these vanish.
+    # Only edges with a share: another one, such as an illegal one, may be worth so much more that all these vanish.
     most = nodes.max(lambda edges: jnp.where(edges.prior >= TINY, completed(edges), -jnp.inf))
 
     def unnormalized(edges):

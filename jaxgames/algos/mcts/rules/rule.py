@@ -21,29 +21,29 @@ from jaxgames.ops.random_bits import fold_in
 from jaxgames.ops.settings import Settings, setting
 
 FIRST = np.float32(1e9)
-"""The score of an edge without visits, where those come first."""
+"""The score of an edge without visits, if those come first."""
 MOST_NUMBER = 1e15
-"""Of a rule's constants: squares and products with visits of more leave float32."""
+"""The largest constant of a rule: with larger ones, squares and products with visits overflow float32."""
 A_RULE = "a rule, such as mcts.puct()"
 
 Score = Callable[[Edges], Array]
 
 
 class Statistic(Protocol):
-    """What a rule keeps in the tree besides visits and sums of values, brought up to date from the leaf upwards."""
+    """What a rule keeps in the tree besides visits and sums of values, updated from the leaf upwards."""
 
     def begin(self, tree: Tree, leaf: EvaluatedLeaf) -> tuple[Tree, Any]:
         """Updates the leaf's own node.
 
-        Returns the tree, and what the lanes carry upwards: arrays whose first axis is lanes.
+        Returns the tree, and what the lanes pass upwards: arrays whose first axis is lanes.
         """
         ...
 
     def update(self, tree: Tree, level: Level, value: Array, carried: Any) -> tuple[Tree, Any]:
         """Updates one level of the paths, after its visits and sums of values.
 
-        `value` is that of the leaf to the player at the root. Returns the tree, and what lanes carry further up. A
-        statistic may also have `finish(tree, value, carried)`, which gives the tree after the root was updated.
+        `value` is that of the leaf to the player at the root. Returns the tree, and what lanes pass further up. A
+        statistic may also have `finish(tree, value, carried)`, which runs after the root's update and gives the tree.
         """
         ...
 
@@ -52,11 +52,11 @@ class Rule(Protocol):
     """Scores the edges of a node; a simulation takes the legal edge with the highest score. A rule is hashable.
 
     Attributes:
-        edge_fields, node_fields: columns of the tree that the rule wants besides those that all trees have.
-        initial: what these are at first if not 0, in units of `Game.max_reward`.
-        statistics: keep these columns up to date.
-        root_merges: how fields of the roots of several trees of one position become those of one; of other fields those
-            of the first tree stay.
+        edge_fields, node_fields: columns of the tree that the rule needs besides those that all trees have.
+        initial: their first values if not 0, in units of `Game.max_reward`.
+        statistics: update these columns.
+        root_merges: how to merge fields of the roots of several trees of one position; for other fields the first
+            tree's values stay.
         needs_policy: whether the evaluator has to give logits.
         wants_played: whether `statistics` use the actions that the evaluator played.
         transpositions: whether nodes of equal positions are one: "no", "positions", or "symmetries" for mirror images
@@ -91,7 +91,7 @@ class Rule(Protocol):
         return self
 
     def most_simulations(self, game: Game) -> int | None:
-        """Of one search, where it cannot use any number of them."""
+        """The most simulations of one search, if the rule cannot use any number."""
         return None
 
     def proven_edge(
@@ -101,11 +101,11 @@ class Rule(Protocol):
         return None
 
     def proven_node(self, nodes: Nodes) -> tuple[Bool[Array, "..."], Float32[Array, "..."]] | None:
-        """As `proven_edge`, of nodes."""
+        """As `proven_edge`, for nodes."""
         return None
 
     def preference(self, nodes: Nodes) -> Score:
-        """Scores the actions at the root when one is to be played: most visits, of equals the greatest mean."""
+        """Scores the actions at the root to choose the one to play: most visits, among equals the greatest mean."""
         most = 4.0 * nodes.layout.game.max_reward
         return lambda edges: edges.visits + edges.q / most
 
@@ -114,7 +114,7 @@ class Rule(Protocol):
         return lambda edges: edges.q
 
     def mean_preference(self, nodes: Nodes) -> Score:
-        """As `preference`: the greatest mean among the actions that were visited."""
+        """As `preference`, but by the greatest mean among the visited actions."""
         mean = self.mean(nodes)
         return lambda edges: jnp.where(edges.visits > 0, mean(edges), -4.0 * nodes.layout.game.max_reward)
 
@@ -123,8 +123,9 @@ class Rule(Protocol):
         return lambda edges: edges.visits
 
     def with_numbers(self, numbers: Mapping[str, Any]) -> Self:
-        """The rule with other constants: arrays, one number for each tree or one for all. Raises `ValueError` for names
-        that it has not.
+        """The rule with other constants: arrays, one number for each tree or one for all.
+
+        Raises `ValueError` for unknown names.
         """
         known = self.constants
         for name in numbers:
@@ -141,7 +142,7 @@ class Rule(Protocol):
 
 
 def exploration(default: float, help: str = "how much is explored") -> Any:
-    """The setting of a constant of exploration."""
+    """The setting of an exploration constant."""
     return setting(default, help, low=-1_000_000, high=1_000_000)
 
 
@@ -149,8 +150,8 @@ def exploration(default: float, help: str = "how much is explored") -> Any:
 class UCT(Settings, Rule):
     """UCT (Kocsis and Szepesvari, 2006): the mean of an edge + c sqrt(ln N / n), edges without visits first.
 
-    Means are scaled to 0..1, from the worst to the best result of the game, as is usual for `c`. N are the visits of
-    the node, n those of the edge. Edges without visits come in random order.
+    Means are scaled to 0..1, from the worst to the best result of the game, as is usual for `c`. N is the number of
+    visits of the node, n that of the edge. Edges without visits come in random order.
     """
 
     of: ClassVar[str] = "UCT"
@@ -166,10 +167,10 @@ class UCT(Settings, Rule):
 class PUCT(Settings, Rule):
     """PUCT (Silver et al., 2018): value + P sqrt(N) (c_init + ln((N + c_base + 1) / c_base)) / (n + 1).
 
-    P is the network's policy, N the visits of the node with the first one, n those of the edge. Edges without visits
-    have value 0. Values are scaled to 0..1, by `qtransform` under the names of mctx. "min_max": from the worst to the
-    best result of the game. "parent_and_siblings": from the least to the greatest value among the node and its edges,
-    as in MuZero (Schrittwieser et al., 2020) and by default in mctx.
+    P is the network's policy, N the visits of the node including the first one, n those of the edge. Edges without
+    visits have value 0. Values are scaled to 0..1, by `qtransform` under the names of mctx. "min_max": from the worst
+    to the best result of the game. "parent_and_siblings": from the least to the greatest value among the node and its
+    edges, as in MuZero (Schrittwieser et al., 2020) and by default in mctx.
     """
 
     of: ClassVar[str] = "PUCT"
@@ -209,7 +210,7 @@ class PUCT(Settings, Rule):
 class Recursive(Settings, Rule):
     """A search level by level, see `mcts.levels` (Frankston and Howard, 2026): few, large batches of the network.
 
-    Its tree does not follow the values, so a simulation of it is worth less than one of PUCT, and takes less time. It
+    Its tree does not follow the values, so its simulations are worth less than those of PUCT, but take less time. It
     needs a network with a policy, and keeps no tree.
     """
 
@@ -230,14 +231,14 @@ def check_rule(name: str, value: Any) -> Any:
 
 
 def check_numbers(numbers: Any, trees: int) -> None:
-    """Raises `TypeError` or `ValueError` for what are no constants, by name, of so many trees."""
+    """Raises `TypeError` or `ValueError` unless these are constants by name, for so many trees."""
     if numbers is not None and not isinstance(numbers, Mapping):
         raise TypeError(
             f"numbers {checks.describe(numbers)}: expected constants of the rule by name, such as {{'c': 0.5}}"
         )
     for name, value in (numbers or {}).items():
         expected = f"numbers {name} {checks.describe(value)}: expected one number, or one for each of {trees} trees"
-        known = not isinstance(value, jax.Array)  # what is on a device is not looked at
+        known = not isinstance(value, jax.Array)  # arrays on a device are not checked
         if not checks.is_array(value) and (isinstance(value, bool) or not isinstance(value, int | float)):
             raise TypeError(expected)
         if np.shape(value) not in ((), (trees,)) or str(getattr(value, "dtype", "")) == "bool":
@@ -250,7 +251,7 @@ def plus_bound(nodes: Nodes, c: Any, mean: Score, count: Score | None = None, to
     """A mean in points, scaled to 0..1, + c sqrt(ln N / n); n is `count` and N `total`, by default visits.
 
     Computed as sqrt(c^2 ln N / n). A product c x sqrt(...) could be fused with the sum into one instruction, which
-    rounds only once; the compiler may do so for one edge and not for the next, and equal edges would differ.
+    rounds only once; the compiler may do this for some edges only, and equal edges would then differ.
     """
     most = nodes.layout.game.max_reward
     c = of_nodes(nodes, c)
@@ -261,7 +262,7 @@ def plus_bound(nodes: Nodes, c: Any, mean: Score, count: Score | None = None, to
 
 
 def of_nodes(nodes: Nodes, number: Any) -> Any:
-    """A constant of a rule, in a shape that broadcasts against edges where it is an array, one for each tree."""
+    """A constant of a rule; if it is an array, one for each tree, in a shape that broadcasts against edges."""
     return nodes.expand_dims(number[nodes.lanes]) if getattr(number, "ndim", 0) else number
 
 

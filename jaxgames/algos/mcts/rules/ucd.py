@@ -1,6 +1,6 @@
-"""UCT on graphs, in which equal positions are one node: UCD, whose cases are UCT1 and UCT3, and UCT2.
+"""UCT on graphs, in which equal positions are one node: UCD with its special cases UCT1 and UCT3, and UCT2.
 
-An edge scores m + c sqrt(ln p / n), as in `UCT`. The rules differ in what m, p and n are made of. Sources: Childs,
+An edge scores m + c sqrt(ln p / n), as in `UCT`. The rules differ in how they compute m, p and n. Sources: Childs,
 Brodeur and Kocsis, "Transpositions and move groups in Monte Carlo tree search", 2008 (UCT1 to UCT3, update-all);
 Cazenave, Mehat and Saffidine, "UCD: upper confidence bound for rooted directed acyclic graphs", 2012.
 """
@@ -23,16 +23,16 @@ from jaxgames.ops import checks
 from jaxgames.ops.settings import Settings, setting
 
 MOST_DISTANCE = 16
-"""More than that is as good as any distance."""
+"""The greatest distance; beyond it any distance is as good."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Distances:
     """Keeps, for each node, its mean and its count as seen from an edge that looks 1, 2, ... edges further down.
 
-    Seen from distance 1 a node is worth the mean of its first evaluation and of its edges, weighted by their visits;
-    from distance k its edges are worth what they are from distance k - 1. `mean` and `count` are the greatest distances
-    of both; at any distance, `math.inf`, the edges are worth what they are from any distance.
+    From distance 1 a node is worth the mean of its first evaluation and of its edges, weighted by their visits;
+    from distance k its edges have their values from distance k - 1. `mean` and `count` are the greatest distances
+    of both; at any distance, `math.inf`, the edges have their values from any distance.
     """
 
     mean: float
@@ -45,7 +45,7 @@ class Distances:
         return ("evaluations", *_fields("mean", self.mean), *_fields("count", self.count))
 
     def begin(self, tree: Tree, leaf: EvaluatedLeaf) -> tuple[Tree, Any]:
-        """A new node has its first evaluation only; a node that was found keeps what it has."""
+        """A new node has only its first evaluation; a node that was found keeps what it has."""
         row = jnp.where(leaf.is_new, leaf.row, jnp.int32(len(tree.edges)))
         value = jnp.where(leaf.opponent_to_move, -leaf.value, leaf.value)
         one = jnp.ones_like(value)
@@ -53,7 +53,7 @@ class Distances:
         return tree.set("evaluations", row, jnp.stack(columns, axis=1)), ()
 
     def update(self, tree: Tree, level: Level, value: Array, carried: Any) -> tuple[Tree, Any]:
-        """Computes the node anew from those below it."""
+        """Recomputes the node from those below it."""
         nodes = Nodes(tree, level.row, tree.rows(level.row), jnp.zeros_like(level.row, jnp.uint32))
         return tree.set("evaluations", level.row, self._columns(nodes)), carried
 
@@ -72,7 +72,7 @@ class Distances:
         return nodes.sum(lambda edges: edges.visits * mean(edges))
 
     def finish(self, tree: Tree, value: Array, carried: Any) -> Tree:
-        """With update-all: computes all nodes anew, as often as it takes for what is below to come up."""
+        """With update-all: recomputes all nodes, as often as it takes until values from below arrive at the top."""
         if not self.update_all:
             return tree
         rows = jnp.arange(len(tree.edges), dtype=jnp.int32)
@@ -95,7 +95,7 @@ def _fields(kind: str, distance: float) -> tuple[str, ...]:
 
 
 def _before(name: str) -> str:
-    """The field that one of a greater distance is made of; empty for that of the edges themselves."""
+    """The field from which one of a greater distance is computed; empty for that of the edges themselves."""
     kind, _, distance = name.partition("_")
     return name if distance == "any" else f"{kind}_{int(distance) - 1}" if distance != "1" else ""
 
@@ -104,8 +104,8 @@ def _before(name: str) -> str:
 class UpdateAll:
     """Adds the leaf's value to every edge from which its node can be reached, each once (Childs et al., 2008).
 
-    Goes through the whole tree as often as the graph is deep, so it is for research and small trees. What it carries
-    upwards: for each lane and slot, the edge that was taken there, -1 for none, and -2 at the leaf's node.
+    Goes through the whole tree once for each level of the graph, so it is for research and small trees. It passes
+    upwards, for each lane and slot, the edge that was taken there, -1 for none, and -2 at the leaf's node.
     """
 
     def begin(self, tree: Tree, leaf: EvaluatedLeaf) -> tuple[Tree, Any]:
@@ -178,12 +178,12 @@ class NodeStats:
 
 
 def edge_mean(field: str) -> Callable[[Nodes], Score]:
-    """The mean of an edge to the player to act, by a field of the node it leads to; its own where there is none."""
+    """The mean of an edge to the player to act, by a field of its child; its own mean if there is no child."""
     return lambda nodes: _mean(nodes, lambda row: nodes.tree.node(field, row)) if field else lambda edges: edges.q
 
 
 def _mean(nodes: Nodes, of_node: Callable[[Int32[Array, "..."]], Array]) -> Score:
-    """The mean of an edge to the player to act, by that of the node it leads to; its own where there is none."""
+    """The mean of an edge to the player to act, by that of its child; its own mean if there is no child."""
     own = nodes.node("opponent_to_move")
 
     def mean(edges: Edges) -> Array:
@@ -196,7 +196,7 @@ def _mean(nodes: Nodes, of_node: Callable[[Int32[Array, "..."]], Array]) -> Scor
 
 
 def edge_count(field: str) -> Callable[[Nodes], Score]:
-    """The visits of an edge by a field of the node that it leads to; its own where there is none."""
+    """The visits of an edge by a field of its child; its own visits if there is no child."""
 
     def of_nodes(nodes: Nodes) -> Score:
         def count(edges: Edges) -> Array:
@@ -217,20 +217,20 @@ def _child_row(nodes: Nodes, edges: Edges) -> Int32[Array, "..."]:
 class UCD(Settings, Rule):
     """UCD (Cazenave, Mehat and Saffidine, 2012): UCT on a graph, by means and counts that look further down.
 
-    A position that is reached by several paths is one node, whose edges these paths share. An edge scores
+    A position that several paths reach is one node, whose edges these paths share. An edge scores
     m + c sqrt(ln p / n). At distance 0 all three are those of the edges themselves; at distance k the mean and the
-    counts are made of those of the edges below, seen from distance k - 1.
+    counts are computed from the edges below, as seen from distance k - 1.
 
-    `distances` are (d1, d2, d3), of the mean m, of the node's count p (the sum over its edges) and of the edge's count
-    n: whole numbers up to 16, or `math.inf` for any distance. With a count of any distance the other one is of any
-    distance, too, or 0. (0, 0, 0) is UCT1, (inf, 0, 0) UCT3. With `merges_means` the mean of an edge is that of all
-    simulations that came to its node, on any path: UCT2, which is much like (1, 0, 0).
+    `distances` are (d1, d2, d3): those of the mean m, of the node's count p (the sum over its edges) and of the edge's
+    count n. They are whole numbers up to 16, or `math.inf` for any distance. If one count has any distance, the other
+    one has any distance, too, or 0. (0, 0, 0) is UCT1, (inf, 0, 0) UCT3. With `merges_means` the mean of an edge is
+    that of all simulations that came to its node, on any path: UCT2, which is much like (1, 0, 0).
 
-    With `symmetries` mirror images are one node too; what is below it belongs to the image that came first. With
+    With `symmetries` mirror images are one node too; its subtree belongs to the image that came first. With
     `update="all"` a simulation counts for all edges from which its leaf can be reached, not only for those of its path
-    ("descend"); that goes through the whole tree each time.
+    ("descend"); this goes through the whole tree each time.
 
-    Raises `TypeError` for distances that are no three numbers, `ValueError` for other numbers.
+    Raises `TypeError` unless distances are three numbers, `ValueError` for impossible numbers.
     """
 
     of: ClassVar[str] = "UCD"
@@ -260,7 +260,7 @@ class UCD(Settings, Rule):
 
     @property
     def _node_statistic(self) -> NodeStats | Distances | None:
-        """What is kept of nodes; None where the edges say all."""
+        """The statistics of nodes; None if the edges are enough."""
         mean, *counts = self.distances
         if self.merges_means:
             return NodeStats()
@@ -301,7 +301,7 @@ class UCD(Settings, Rule):
 
 
 def uct1(c: float = 0.5, *, symmetries: bool = False, update: str = "descend") -> UCD:
-    """UCT1: positions that are reached by several paths share their edges."""
+    """UCT1: a position that several paths reach has its edges in common."""
     return UCD(c, (0, 0, 0), update, symmetries)
 
 
@@ -311,5 +311,5 @@ def uct2(c: float = 0.5, *, symmetries: bool = False, update: str = "descend") -
 
 
 def uct3(c: float = 0.5, *, symmetries: bool = False) -> UCD:
-    """UCT3: as `uct2`; the value of a node is computed anew from its children's, on every path that passes it."""
+    """UCT3: as `uct2`; every path through a node recomputes its value from its children's."""
     return UCD(c, (math.inf, 0, 0), symmetries=symmetries)
