@@ -232,8 +232,8 @@ class SelfPlayMetrics(NamedTuple):
 class SelfPlayBackprop:
     """A population of `members` networks that learn a game without chance.
 
-    A game of more than `max_plies` plies, or than its own `step_limit`, is stopped, and nothing is learned from it. Raises
-    `ValueError` for a game with chance.
+    A game of more than `max_plies` plies, or than its own `step_limit`, is stopped, and nothing is learned from it.
+    Raises `ValueError` for a game with chance.
     """
 
     game: Game
