@@ -1,8 +1,8 @@
-"""AlphaZero on a game of one's own, to be read in one sitting; then a game against it in the terminal.
+"""AlphaZero on its own game, short enough to read in one sitting; then a game against it in the terminal.
 
     python examples/alphazero_minimal.py --play
 
-The game is Hex on 5 x 5 cells: each player connects two opposite sides, nobody can draw, and who begins can win. A
+The game is Hex on 5 x 5 cells: each player connects two opposite sides, there are no draws, and the first can win. A
 network learns what a search prefers and how games end (Silver et al., 2018), with the search and the targets of Gumbel
 MuZero (Danihelka et al., 2022). The whole recipe, for long trainings on many devices: `jaxgames.algos.alphazero`.
 """

@@ -3,7 +3,7 @@
     python examples/dqn_masked.py
 
 Q(s, a) is what the player who is to move in s may expect after a (Mnih et al., 2015). The next position belongs to the
-other player, so its best value counts negatively. Illegal actions are masked in both places where a maximum is taken:
+other player, so its best value is negated. Illegal actions are masked in both places where a maximum is taken:
 when an action is chosen, and in the target.
 """
 

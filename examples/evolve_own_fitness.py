@@ -1,9 +1,9 @@
-"""Low-rank evolution of a network of one's own by a fitness of one's own: to win in few moves.
+"""Low-rank evolution of your own network by your own fitness: to win in few moves.
 
     python examples/evolve_own_fitness.py --game connect_four
 
 A thousand candidates play four games each. They share the matrices of one network of 128 x 128 units, and each has
-noise of rank 1 of its own (Sarkar et al., 2025), so all cost little more than one network that plays all games.
+its own noise of rank 1 (Sarkar et al., 2025), so all cost little more than one network that plays all games.
 `candidates.each` maps a plain function of the parameters over them; in it `x @ w` does the rest.
 """
 

@@ -2,9 +2,9 @@
 
     python examples/map_elites.py
 
-What a player is like is measured in its games: how long they last, and how often it takes (a jump is forced where there
-is one; who takes often seeks exchanges). Each cell of the archive keeps the network that wins most among those of its
-style (Mouret and Clune, 2015), and children come of two elites by the iso+line operator (Vassiliades and Mouret, 2018).
+A player's style is measured in its games: how long they last, and how often it captures (jumps are forced, so a player
+that captures often seeks exchanges). Each cell of the archive keeps the network that wins most among those of its
+style (Mouret and Clune, 2015); the iso+line operator makes children of two elites (Vassiliades and Mouret, 2018).
 The same by one command: `jaxgames train checkers-evolution --setting best --set strategy=map_elites`.
 """
 

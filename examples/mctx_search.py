@@ -1,4 +1,4 @@
-"""Our games under mctx's own policies, and the same searches by ours: what both find, and how long both take.
+"""Our games under mctx's own policies, and the same searches by ours: their results, and their speed.
 
     python examples/mctx_search.py --game connect_four
 
@@ -21,7 +21,7 @@ import jaxgames
 from jaxgames.algos import mcts
 
 BATCHES, SIMULATIONS, REPEATS = (16, 128, 1024), 64, 5
-GAMES = ("tic_tac_toe", "connect_four", "checkers")  # mctx needs another model where chance has its say
+GAMES = ("tic_tac_toe", "connect_four", "checkers")  # games with chance need another model in mctx
 
 
 class PolicyValue(nn.Module):

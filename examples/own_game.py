@@ -2,9 +2,9 @@
 
     python examples/own_game.py
 
-Two players race seven pieces each along a path of 14 squares. Squares 5 to 12 are shared: there a piece takes the other
-player's piece on whose square it lands, and that one begins again. Who lands on a rosette (4, 8, 14) moves again; on
-the shared one, 8, a piece is safe. The dice show 0 to 4; a piece leaves the path by the exact number (Finkel, 2007).
+Two players race seven pieces each along a path of 14 squares. Squares 5 to 12 are shared: a piece that lands on one of
+the other player's captures it, and the captured piece begins again. A player who lands on a rosette (4, 8, 14) moves
+again; on the shared one, 8, a piece is safe. The dice show 0 to 4; a piece leaves by the exact number (Finkel, 2007).
 Only the rules are written: states, rewards, illegal actions and the order of turns come with `Game`.
 """
 
@@ -96,7 +96,7 @@ def main():
     rival = "random" if options.quick else "uct:50"
     game, key = Ur(), jax.random.key(options.seed)
 
-    # Checked: random games, in which every contract between rules, learners and searches is looked at.
+    # Checked: random games, in which every contract between rules, learners and searches is tested.
     print(jaxgames.check_game(game, num_games=max(4, batch // 4)))
 
     # Searched: rolls are nodes of the tree; the search asks the game who moves, what is legal, and whose a value is.

@@ -2,8 +2,8 @@
 
     python examples/own_network.py
 
-To this library a network is a function `apply(params, observation)`, whoever made it. Here it gives one number, the
-value for the player who is to move, and an evaluator of our own asks it about the position and its mirror image.
+To this library a network is any function `apply(params, observation)`. Here it gives one number, the
+value for the player who is to move, and our own evaluator asks it about the position and its mirror image.
 (`mcts.network(apply, params)` takes networks that give logits, too.)
 """
 

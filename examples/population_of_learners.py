@@ -1,10 +1,10 @@
-"""32 trainings at once: TD(lambda) with step sizes and first weights of their own in one `vmap`; the best is kept.
+"""32 trainings at once: TD(lambda) with different step sizes and first weights in one `vmap`; the best is kept.
 
     python examples/population_of_learners.py
 
-A learner is two pure functions, `init` and `update`, and its state holds the whole training. So `jax.vmap` makes of one
-training a population of them. On a CPU that takes about as long as one after the other; a GPU, which one small network
-leaves idle, has room for all. The settings that differ are arrays of the state; others are compiled in.
+A learner is two pure functions, `init` and `update`, and its state holds the whole training. So `jax.vmap` turns one
+training into a population. On a CPU this takes about as long as one after the other; a GPU, which one small network
+leaves mostly idle, has room for all. The settings that differ are arrays of the state; others are compiled in.
 """
 
 import argparse

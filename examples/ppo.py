@@ -2,9 +2,9 @@
 
     python examples/ppo.py --game connect_four
 
-One network plays both sides and learns from both (Schulman et al., 2017; Lu et al., 2022). A value is that of the
-player who is to move, so the next one counts negatively where the other player moves next; in backgammon a player often
-acts several times in a row. Nothing else is special about games of two players.
+One network plays both sides and learns from both (Schulman et al., 2017; Lu et al., 2022). A value is for the
+player who is to move, so the next value is negated where the other player moves next; in backgammon a player often
+acts several times in a row. Nothing else is special about two-player games.
 """
 
 import argparse

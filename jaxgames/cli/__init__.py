@@ -37,7 +37,7 @@ _TOO_MUCH = {
     MemoryError: "the memory is used up; ask for less",
     RecursionError: "what was read is nested too deeply",
 }
-"""Errors of Python that say nothing."""
+"""Python errors without a useful message."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -48,7 +48,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _Version(argparse.Action):
-    """Prints with what this runs, and ends."""
+    """Prints the versions that this runs with, and ends."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> NoReturn:
         from jaxgames import __version__
@@ -72,14 +72,14 @@ class _Terminated(KeyboardInterrupt):
 EXPECTED = (
     ValueError, TypeError, ImportError, OSError, MemoryError, OverflowError, RecursionError, NotImplementedError
 )  # fmt: skip
-"""Errors that are told in a line."""
+"""Errors that are reported in one line."""
 _NO_ROOM = "RESOURCE_EXHAUSTED"
 """How XLA's error of a device without enough memory begins."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command and returns the exit status: 0, 2 after bad input or an error of the system, 130 after Ctrl-C, 143
-    after SIGTERM, 141 where nobody reads the output any more.
+    after SIGTERM, 141 if nobody reads the output any more.
     """
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:  # closed: nothing comes from there, and nobody reads it
@@ -108,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _ended(status: int) -> int:
-    """The exit status. Where XLA still computes, the process ends here: Python's own end would wait for it."""
+    """The exit status. If XLA is still computing, the process ends here: Python's normal exit would wait for it."""
     computing = sys.modules.get("jaxgames.runs.interruptible")
     if computing is not None and computing.is_computing():
         sys.stdout.flush()
@@ -136,7 +136,7 @@ def _sigterm_raises() -> Iterator[None]:
 
 
 def _discard_stdout() -> None:
-    """Sends what is still to be written to nowhere, so that the interpreter's end does not complain."""
+    """Discards output that is still to be written, so that the interpreter's exit does not complain."""
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
@@ -144,7 +144,7 @@ def _discard_stdout() -> None:
 
 
 def _parser(asked: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
-    """Knows all commands, and the options of those that are asked for."""
+    """Knows all commands, and the options of those that are used."""
     parser = _Parser(prog="jaxgames", description="Board games in JAX: train players and let them play.")
     parser.add_argument(
         "--version", action=_Version, nargs=argparse.REMAINDER, help="what this runs with; --version --json"

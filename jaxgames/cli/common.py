@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any, Self, get_type_hints
 
 MOST_SEED = 2**32 - 1
-"""JAX uses 32 bits of a seed, unless it runs with 64-bit numbers; larger ones would mean the same as small ones."""
+"""JAX uses 32 bits of a seed, unless it runs with 64-bit numbers; a larger seed would equal a smaller one."""
 
 ADVICE = {
     errno.ENOSPC: "free some space; a training goes on with --resume",
@@ -23,7 +23,7 @@ ADVICE = {
     errno.ENOTDIR: "expected a folder",
     errno.ENAMETOOLONG: "choose a shorter name",
 }
-"""What would be right where the system refuses."""
+"""Advice for errors of the system."""
 
 
 def seed(text: str) -> int:
@@ -39,7 +39,7 @@ def print_json(result: dict[str, Any]) -> None:
 
 
 class ProgressLine:
-    """One line on stderr, written anew a few times a second, cleared at the end; nothing if `quiet` or no terminal."""
+    """One line on stderr, rewritten a few times a second, cleared at the end; nothing if `quiet` or not a terminal."""
 
     def __init__(self, quiet: bool):
         self._quiet, self._shown = quiet or not sys.stderr.isatty(), time.perf_counter()
@@ -71,7 +71,7 @@ def make_game(name: str, settings: list[str]) -> Any:
 
 
 def _setting(usual: Any, text: str) -> tuple[str, Any]:
-    """The name and the value of `NAME=VALUE`, a value of the kind that this game usually has."""
+    """The name and the value of `NAME=VALUE`; the value has the type of the game's default."""
     from jaxgames.ops.settings import Setting
 
     name, equals, value = text.partition("=")
@@ -87,7 +87,7 @@ def _setting(usual: Any, text: str) -> tuple[str, Any]:
 
 
 class _LoadPlugin(argparse.Action):
-    """Loads a plug-in when its option is met; the namespace has the names of its players and games, by its file."""
+    """Loads a plug-in when its option is parsed; the namespace gets the names of its players and games, by its file."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
         from jaxgames.players.plugins import load
@@ -120,7 +120,7 @@ def add_shared(parser: argparse.ArgumentParser, *names: str) -> None:
 
 
 def command(*words: str, plugins: Iterable[str] = ()) -> str:
-    """A command of this package as one types it into a shell; `plugins` are files."""
+    """A command of this package as typed into a shell; `plugins` are files."""
     return shlex.join(["jaxgames", *words, *(word for file in plugins for word in ("--plugin", file))])
 
 

@@ -1,4 +1,4 @@
-"""A game in a terminal: boards as text, turns and commands by lines; plain where the output is no terminal."""
+"""A game in a terminal: boards as text, turns and commands by lines; plain if the output is not a terminal."""
 
 import dataclasses
 import os
@@ -22,13 +22,13 @@ MOST_POINTS = 1000
 """Of a match."""
 _PIECES = re.compile(r"(?<![\w+/:])([XObBwW])(?![\w+/:])")
 _COLOURS = {"X": "1;33", "O": "1;36", "b": "33", "B": "1;33", "w": "36", "W": "1;36"}
-"""Of the pieces, as ANSI codes: yellow and cyan, which the colour-blind tell apart."""
+"""Colours of the pieces, as ANSI codes: yellow and cyan, which the colour-blind can distinguish."""
 
 
 class PointsMatch:
     """A match to some points: game after game between two sides, until one has the points. There is no cube.
 
-    By the rules of backgammon the opening roll says who begins, so it is drawn; where a game has no chance, the sides
+    By the rules of backgammon the opening roll decides who begins, so that is drawn; in games without chance the sides
     begin in turn.
 
     Args:
@@ -79,14 +79,14 @@ class PointsMatch:
         return session.record((self.names[self.first], self.names[1 - self.first]), tags)
 
     def score_line(self) -> str:
-        """Such as `champion 2, person 1, to 5 points`, who leads first."""
+        """The score, such as `champion 2, person 1, to 5 points`, with the leader first."""
         pairs = sorted(zip(self.score, self.names, strict=True), key=lambda pair: -pair[0])
         score = ", ".join(f"{name} {points:g}" for points, name in pairs)
         return f"{pairs[0][1]} wins the match: {score}" if self.over else f"{score}, to {self.to} points"
 
 
 class TerminalGame:
-    """Plays a session line by line: `take` reads a line, everything is said by `write`.
+    """Plays a session line by line: `take` reads a line, `write` prints everything.
 
     Args:
         session: the game.
@@ -141,7 +141,7 @@ class TerminalGame:
         self._end_game()
 
     def take(self, line: str) -> None:
-        """Does what a line says: a command, or a move. What is wrong is said in one line."""
+        """Does what a line says: a command, or a move. An error is one line."""
         word, _, rest = line.strip().partition(" ")
         try:
             if word.lower() in self.commands:
@@ -154,7 +154,7 @@ class TerminalGame:
             self._say(f"error: {' '.join(line.split())}")
 
     def keep(self) -> None:
-        """Keeps a game that has begun and not ended, with the roll of its turn and the seed of those to come."""
+        """Keeps an unfinished game, with the roll of its turn and the seed of later rolls."""
         session = self.session
         if self.kept is None or session.over or not session.turns:
             return
@@ -177,7 +177,7 @@ class TerminalGame:
         return [*self.match.records, *([] if self.session.over else [self.match.record(self.session)])]
 
     def _say(self, text: str, indent: str = "") -> None:
-        """Writes a text in lines that end between words; what a no-break space holds together stays together."""
+        """Writes a text in lines that break between words; no-break spaces are not broken."""
         if self.width is not None:
             wrap = textwrap.TextWrapper(
                 max(20, self.width), subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
@@ -193,7 +193,7 @@ class TerminalGame:
         return "over> " if self.session.over else f"{who}> "
 
     def _end_game(self) -> None:
-        """Says how the game has ended, if it has, and keeps it no more; in a match the next one begins."""
+        """Says how the game has ended, if it has, and removes its kept file; in a match the next game begins."""
         if self.session.end is None:
             return
         self.write(result_line(self.session))
@@ -303,7 +303,7 @@ class TerminalGame:
 
 
 def coloured(text: str, before: str) -> str:
-    """A board with pieces in their colours and, in reverse, the places that are other than they were before."""
+    """A board with pieces in their colours and, in reverse video, the places that have changed."""
     pieces, changed = _pieces(text), _changed(text, before)
     lines = [list(line) for line in text.split("\n")]
     for row, column in pieces.keys() | changed:
@@ -314,7 +314,7 @@ def coloured(text: str, before: str) -> str:
 
 
 def bracketed(text: str, before: str) -> str:
-    """A board, a space further to the right, with brackets around the places that are other than they were before."""
+    """A board, one space further to the right, with brackets around the places that have changed."""
     lines = [[" ", *line] for line in text.split("\n")]
     for row, column in _changed(text, before):
         line = lines[row]
@@ -352,7 +352,7 @@ def result_line(session: Session) -> str:
 
 
 def _file(path: str) -> Path:
-    """The file of a path, which may begin with ~; that of a person who is not here stays as it is."""
+    """The file of a path, which may begin with ~; an unknown user's ~ stays unchanged."""
     return Path(os.path.expanduser(path))
 
 

@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> None:
         _check(plan)
 
     def opened() -> Any:
-        """The folder, made when the players are known to be there."""
+        """The folder, made once all players are known to exist."""
         return folder or (TournamentFolder.begin(options.out, plan) if options.out else None)
 
     try:
@@ -151,7 +151,7 @@ def _knockout(plan: dict[str, Any], options: argparse.Namespace, opened: Any) ->
 
 
 def _known(folder: Any, of: Callable[[dict[str, Any]], tuple[Any, Any]]) -> dict[Any, Any]:
-    """What is known by the lines of a folder, if there is one. Raises `ValueError` for a line that is no result."""
+    """The results in the lines of a folder, if there is one. Raises `ValueError` for a line that is not a result."""
     known = {}
     for number, line in enumerate(folder.results.read() if folder else (), 1):
         try:
@@ -164,7 +164,7 @@ def _known(folder: Any, of: Callable[[dict[str, Any]], tuple[Any, Any]]) -> dict
 
 
 def _check(plan: dict[str, Any]) -> None:
-    """Fills in what was not asked for. Raises `ValueError` for what does not go together."""
+    """Fills in defaults. Raises `ValueError` for options that do not go together."""
     from jaxgames.matches.knockout import BEHIND, MOST_GAMES
 
     if plan["knockout"]:
@@ -194,7 +194,7 @@ def _check_file(file: Path, options: argparse.Namespace) -> None:
 
 
 def _cut(file: Path, size: int) -> None:
-    """Drops the games of a match that was under way when the process was killed."""
+    """Drops the games of a match that was unfinished when the process was killed."""
     with open(file, "ab") as out:
         if out.tell() < size:
             raise ValueError(f"{file} is shorter than it was; the tournament cannot go on writing it")

@@ -1,4 +1,4 @@
-"""`jaxgames train RECIPE`: a training from start to end, or on from where it was stopped."""
+"""`jaxgames train RECIPE`: a training from start to end, or continued from where it was stopped."""
 
 import argparse
 import contextlib
@@ -89,7 +89,7 @@ def _train(options: argparse.Namespace, advice: str) -> tuple[dict[str, Any], An
 
 
 def plan_of(options: argparse.Namespace) -> Any:
-    """What the options ask of a training. Raises `ValueError` for what cannot be asked."""
+    """The plan that the options describe. Raises `ValueError` for impossible options."""
     from jaxgames.recipes import Plan
 
     asked = {name: getattr(options, name) for name in _PLANNED if name != "recipe"}
@@ -107,7 +107,7 @@ def _resumed(recipe: Any, run: Any, report: Any) -> Any:
 
 @contextlib.contextmanager
 def _stdout_kept() -> Iterator[None]:
-    """What libraries print goes to stderr: gloo tells there which processes it has found."""
+    """Sends to stderr what libraries print: gloo reports the processes that it has found."""
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)
@@ -120,7 +120,7 @@ def _stdout_kept() -> Iterator[None]:
 
 
 def _shared(recipe: Any) -> Any:
-    """The recipe, if as many processes as there are can train by it."""
+    """The recipe, if it can train in so many processes."""
     import jax
 
     if jax.process_count() > 1 and not getattr(recipe, "several_processes", False):
@@ -144,7 +144,7 @@ def _recipes() -> str:
 def _use_all_cores() -> None:
     """One XLA device for each core, if the backend is the CPU: a learner splits its games over devices.
 
-    A number that XLA_FLAGS or JAX's settings tell stays.
+    A number that XLA_FLAGS or JAX's settings give stays.
     """
     import jax
 
@@ -155,12 +155,12 @@ def _use_all_cores() -> None:
 
 
 def _cores() -> int:
-    """The cores that this process may use; macOS tells only how many there are."""
+    """The cores that this process may use; macOS only reports how many there are."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _changes(options: argparse.Namespace) -> dict[str, str]:
-    """The numbers of the setting that are to be changed."""
+    """The settings to change, as texts by name."""
     texts = [*options.set, *([] if options.population is None else [f"population={options.population}"])]
     changes: dict[str, str] = {}
     for text in texts:

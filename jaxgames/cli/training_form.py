@@ -1,6 +1,6 @@
 """The form of a training on the page: the options of `jaxgames train`, and the settings of its recipes.
 
-What is filled in becomes a command line, and is checked as one: errors are those of the command line.
+The entries become a command line, and are checked as one: errors are those of the command line.
 """
 
 import argparse
@@ -16,9 +16,9 @@ from jaxgames.recipes import RECIPES, Plan, Recipe, recipe_named
 from jaxgames.recipes.recipe import OfAnyGame
 
 OPTIONS = ("game", "setting", "minutes", "games", "seed", "measured_games", "final_games")
-"""The options that the page offers. Others name files, or what the machine has."""
+"""The options that the page offers. Others name files or resources of the machine."""
 KINDS = ("method",)
-"""Settings on which it depends which others there are."""
+"""Settings that decide which other settings there are."""
 NOT_OFFERED = ("opponents",)
 """Settings that may name files and programs."""
 OFFERED = tuple(name for name, recipe in RECIPES.items() if not recipe.reads_data)
@@ -37,7 +37,7 @@ class TrainingForm:
         self._help = {action.dest: action.help or "" for action in parser._actions}
 
     def form(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """The fields to fill in after what has been chosen, and what is wrong with it, if anything."""
+        """The fields to fill in after the present choices, and what is wrong with these, if anything."""
         fields, changes = asked["fields"], asked["set"]
         chosen = fields.get("recipe") or OFFERED[0]
         recipe = RECIPES.get(chosen, RECIPES[OFFERED[0]])
@@ -56,7 +56,7 @@ class TrainingForm:
         return {"name": chosen[:30], "fields": shown, "settings": settings, "error": error}
 
     def arguments(self, asked: Mapping[str, Any]) -> list[str]:
-        """The arguments of the command, without the folder. Raises `ValueError` for a training that cannot be."""
+        """The arguments of the command, without the folder. Raises `ValueError` for an impossible training."""
         fields, changes = asked["fields"], asked["set"]
         given = {name: text for name, text in fields.items() if text}
         name = given.pop("recipe", "")
@@ -99,7 +99,7 @@ def _choices(name: str, help: str, choices: tuple[str, ...], value: str | None, 
 
 
 def _settings(recipe: Recipe, setting: str | None, changes: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The settings as forms; `idle` are those that have no effect beside the others."""
+    """The settings as forms; `idle` ones have no effect together with the others."""
     asked: dict[str, Any] = {"setting": setting if setting in recipe.names else None}
     try:
         declared = recipe.declared(Plan(**asked, changes={name: changes[name] for name in KINDS if changes.get(name)}))

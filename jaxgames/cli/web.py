@@ -10,7 +10,7 @@ from jaxgames.cli.common import add_shared
 
 USUAL_PORT = 8000
 END_SECONDS = 1.0
-"""After Ctrl-C, in which what threads compute may come to its end."""
+"""Seconds after Ctrl-C in which threads may finish their computations."""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _end(status: int) -> None:
-    """Ends the process, which would wait for what its threads compute."""
+    """Ends the process, which would otherwise wait for its threads' computations."""
     time.sleep(END_SECONDS)
     os._exit(status)
 

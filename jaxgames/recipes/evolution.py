@@ -30,7 +30,7 @@ from jaxgames.runs.files import replace
 from jaxgames.runs.processes import check_all_take_part, fetched, spread
 
 WATCHED = 2**20
-"""With so many games between two lines of metrics people see how far they are."""
+"""With at least so many games between two lines of metrics, the progress within a generation is shown."""
 BLOCKS = 100  # and lines of metrics, of a whole training
 MEASUREMENTS = 20  # and checkpoints, of a whole training, if it has as many blocks
 
@@ -41,7 +41,7 @@ Champions = Float32[np.ndarray, "champions dimension"]
 
 
 class EvolutionCheckpoint(NamedTuple):
-    """All that a training needs to go on bit by bit, and its champions by now."""
+    """All that a training needs to continue with the same bits, and its champions so far."""
 
     champions: Champions
     state: Any
@@ -86,7 +86,7 @@ class EvolutionRecipe(Recipe):
     published: tuple[Mapping[str, Any], ...] = ()
     fitnesses: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     judged: str = "best"
-    """Whom the results are about: the `best` champions of all that were measured, or the `last` ones."""
+    """Which champions the results describe: the `best` of all that were measured, or the `last` ones."""
     text_form: TextForm | None = None
     """How each generation's networks are written into the run folder, if they are."""
     measured_games: int = 1_000
@@ -204,7 +204,7 @@ class Watched:
         """So many more begin to play."""
         now, done = time.monotonic(), self.candidates
         self.candidates += candidates
-        if not done:  # before it everything was compiled
+        if not done:  # before this everything was compiled
             self.began = self.told = now
         elif now > self.told + 1:
             self.told = now

@@ -30,7 +30,7 @@ LIMITS: dict[str, tuple[float, float]] = {
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """What somebody asks of a training; None and empty where nothing was said.
+    """What the user wants of a training; None and empty values where nothing was said.
 
     Raises `ValueError` for a number that is out of bounds.
     """
@@ -46,7 +46,7 @@ class Plan:
     minutes: float | None = None
     games: int | None = None
     updates: int | None = None
-    """Those that `minutes` make here, as `Recipe.prepared` measures; nobody asks for them."""
+    """The updates that fit into `minutes` here, as `Recipe.prepared` measures; users do not set them."""
     seed: int | None = None
     devices: int | None = None
     measured_games: int | None = None
@@ -111,7 +111,7 @@ class Recipe(ABC):
     summary: str
     """A line about it."""
     kind: str
-    """What its runs are, by which players are loaded from them."""
+    """The kind of its runs, which decides how players are loaded from them."""
     measured_games: int
     """Games of each measurement during training, by default."""
     final_games: int
@@ -137,7 +137,7 @@ class Recipe(ABC):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its settings' names, the usual one first; none where they depend on the game."""
+        """Its settings' names, the default first; empty if they depend on the game."""
         settings: Mapping[str, Any] = getattr(self, "settings", {})
         return tuple(settings)
 
@@ -211,7 +211,7 @@ class Recipe(ABC):
 
 @dataclasses.dataclass(frozen=True)
 class OfAnyGame(Recipe):
-    """A recipe that asks for a game, and is another recipe for each."""
+    """A recipe that needs a game, and is a different recipe for each game."""
 
     name: str
     summary: str

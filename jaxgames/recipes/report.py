@@ -28,7 +28,7 @@ class Report:
 
     @contextmanager
     def progress(self, total: float) -> Iterator[Callable[[float, Mapping[str, Any]], None]]:
-        """A progress bar; the function inside takes how much of `total` is done, and the latest metrics."""
+        """A progress bar; yields a function of how much of `total` is done, and of the latest metrics."""
         if self.quiet:
             yield lambda done, line: None
             return
@@ -117,7 +117,7 @@ def published_marks(result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _strength(line: Mapping[str, Any]) -> str:
-    """What a line of metrics says about strength, if anything."""
+    """The strength in a line of metrics, if any."""
     found = []
     for key, value in line.items():
         kind, _, opponent = key.partition("_")

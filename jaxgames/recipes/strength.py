@@ -1,4 +1,4 @@
-"""What is measured of a player in training: matches, and in small games every line of play."""
+"""How a player's strength is measured in training: matches, and in small games every line of play."""
 
 import dataclasses
 from abc import abstractmethod
@@ -121,7 +121,7 @@ class LearnerJob(Job[Any]):
     positions: Sequence[Solved] = ()
     """Solved positions, half of which chooses the best player; without them the matches choose it."""
     shapes: Any
-    """Those of a checkpoint, which has a learner's `state`, and how many `games` have ended."""
+    """The metrics of a checkpoint, which has a learner's `state`, and the number of finished `games`."""
 
     @abstractmethod
     def player(self, params: Any, name: str = "trained") -> Player:

@@ -72,7 +72,7 @@ def kept_moves(policy: Any, count: int, genomes: Array, numbers: Array, key: Arr
 
 
 def quick(network: NetworkConfig, champions: Champions, games: int, seed: int) -> tuple[dict[str, Any], int]:
-    """Exact shares in percent, means over the champions: nothing is drawn by lot."""
+    """Exact shares in percent, means over the champions: nothing is sampled."""
     found = measured(network, champions)
     score = found["win_random"] + found["draw_random"] / 2
     return {name: float(values.mean()) for name, values in found.items()} | {"strength": float(score.mean())}, int(
@@ -195,7 +195,7 @@ RECIPE = EvolutionRecipe(
 )  # fmt: skip
 
 
-# How good choices of moves are: exactly, in all 4,520 positions and games, nothing is drawn by lot.
+# How good choices of moves are: exactly, in all 4,520 positions and games, without sampling.
 
 WIN, DRAW, LOSS = range(3)
 ILLEGAL = -1

@@ -30,7 +30,7 @@ S = TypeVar("S")
 
 
 class Block(NamedTuple, Generic[S]):
-    """What one block of a training leads to.
+    """The result of one block of a training.
 
     `entry` is the line of metrics, with `step` and `games` so far (or what else the job counts); `counts` are what was
     done in the block, of which the loop logs the rates (`games` as `games_per_second`); `finite` says whether the
@@ -48,9 +48,9 @@ class Job(ABC, Generic[S]):
 
     step_name: str = "step"
     advice: str = "smaller steps"
-    """What helps against weights that become infinite."""
+    """Advice if weights become infinite."""
     counted: str = "games"
-    """What its length is counted in: an entry of its lines of metrics, and of the counts of a block."""
+    """The unit of its length: an entry of its lines of metrics, and of the counts of a block."""
     keys: tuple[str, ...] = ()
     """What it reads of the run's configuration besides what all jobs read."""
     end: int | None = None
@@ -100,7 +100,7 @@ class Job(ABC, Generic[S]):
         return {}
 
     def checkpoint(self, state: S) -> Any:
-        """What is saved of a state."""
+        """The part of a state that is saved."""
         return state
 
 
@@ -151,7 +151,7 @@ class Training(Generic[S]):
         return self._results(state, earlier + lasted, games / lasted) if self.leads else {}
 
     def _start(self) -> tuple[int, S, Sequence[Job[S]]]:
-        """The step and the state to go on with, and the stages that are left."""
+        """The step and the state to continue with, and the remaining stages."""
         if not self.run.steps():
             return 0, self.stages[0].start(None), self.stages
         newest = max(self.run.steps())
@@ -163,7 +163,7 @@ class Training(Generic[S]):
         return step, left[0].start(checkpoint), left
 
     def _earlier_seconds(self, step: int) -> float:
-        """The time trained before the checkpoint of `step`. Drops the metrics of what is done again."""
+        """The time trained before the checkpoint of `step`. Drops the metrics of work that is done again."""
         if not self.leads:
             return 0.0
         self.run.drop_metrics_after(step)

@@ -1,5 +1,5 @@
 """Play in the browser: one page, one server, any player on either seat.
 
-`rooms` are games under way with people, `engine` runs the players, `messages` is what the page may say, `guard` whom
-the server answers. The page itself is in `static`.
+`rooms` are games in progress, `engine` runs the players, `messages` defines what the page may send, `guard` decides
+which requests are answered. The page itself is in `static`.
 """

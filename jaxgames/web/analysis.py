@@ -1,4 +1,4 @@
-"""What a player thinks of a position: its value, that of every turn, the line it expects; better and better.
+"""What a player thinks of a position: its value, that of every turn, the line it expects; in ever better versions.
 
 Runs in a thread, plain Python around compiled programs, and yields a `Finding` whenever it knows more.
 """
@@ -17,7 +17,7 @@ from jaxgames.web.programs import MOST_SIMULATIONS, SIMULATIONS, ProgramCache, g
 MOST_TURNS = 40
 LINE = 4
 DEEPER = 10
-"""Turns of a game with chance that are looked into one ply deeper, the best ones."""
+"""How many of the best turns of a game with chance are searched one ply deeper."""
 
 
 class RatedTurn(NamedTuple):
@@ -41,7 +41,7 @@ class Finding(NamedTuple):
 
 
 def analyse(cache: ProgramCache, player: Player, state: State, bits: int, patient: bool = True) -> Iterator[Finding]:
-    """What a player thinks of a state in which a turn begins, again and again; only once if not `patient`.
+    """What a player thinks of a state at the beginning of a turn, in ever better versions; only one if not `patient`.
 
     A state that is over has no value and no turns.
     """
@@ -74,7 +74,7 @@ def has_values(player: Player) -> bool:
 
 
 def _by_its_network(player: Player) -> Player:
-    """The player that takes the best turn by the network that a player looks ahead with; itself if it has none."""
+    """The player that takes the best turn by the network of a player that looks ahead; itself if it has none."""
     if player.value is None or not player.has_values:
         return player
     return Player(player.name, player.game, GreedyTurn(player.game, player.value), player.params)
@@ -89,7 +89,7 @@ def _depth(player: Player) -> str:
 
 
 def _looked_into(cache: ProgramCache, player: Player, state: State, bits: int, finding: Finding) -> Finding:
-    """The best turns of a finding again, by a player that looks farther; the others keep their order behind them."""
+    """The best turns of a finding again, by a player that looks further; the others keep their order after them."""
     better = _rated(cache, player, state, [turn.actions for turn in finding.turns[:DEEPER]], bits)
     return better._replace(turns=[*better.turns, *(turn._replace(value=None) for turn in finding.turns[DEEPER:])])
 
@@ -108,7 +108,7 @@ def _rated(cache: ProgramCache, player: Player, state: State, turns: Sequence[tu
 
 
 def _searched(cache: ProgramCache, player: Player, state: State, bits: int, patient: bool) -> Iterator[Finding]:
-    """Every action by a search that goes on; where all turns are single actions, those are the turns."""
+    """Every action by a continuing search; if all turns are single actions, these are the turns."""
     programs, tree = cache.of(player), None
     rounds = MOST_SIMULATIONS // SIMULATIONS if patient and grows(player) else 1
     single = {turn[0]: turn for turn in state._game.legal_turns(state) if len(turn) == 1}
@@ -155,7 +155,7 @@ def _texts(state: State, actions: list[int]) -> list[str]:
 
 
 def _two_plies(player: Player) -> Player | None:
-    """In a game with chance, the player that looks one ply farther; None where there is none."""
+    """In a game with chance, the player that looks one ply further; None if there is none."""
     if not player.game.outcome_probabilities or player.value is None or player.plies != 1:
         return None
     return look_ahead(player, player.name, 2)

@@ -1,4 +1,4 @@
-"""The application: the page, its files, what it asks, and the WebSocket over which games are played."""
+"""The application: the page, its files, its queries, and the WebSocket over which games are played."""
 
 import asyncio
 import contextlib
@@ -42,7 +42,7 @@ MEDIA = {
 PAGES = {"": "index.html", "train": "train.html", "challenge": "challenge.html", "tournaments": "tournaments.html"}
 """The pages by their paths."""
 FRAME = "frame.html"
-"""What the smaller pages have around their content."""
+"""The frame around the content of the smaller pages."""
 FRAMED = {"train.html": "Trainings", "challenge.html": "Challenge", "tournaments.html": "Tournaments"}
 """Their files, and titles."""
 SCRIPTS = ("main.js", "train.js", "challenge.js", "tournaments.js", "socket.js")
@@ -75,7 +75,7 @@ def page_files() -> dict[str, PageFile]:
 
 
 def framed(root: Path, name: str) -> str:
-    """A page of `FRAMED` as a whole: its content in the frame, where its own link is that of the current page."""
+    """A complete page of `FRAMED`: its content in the frame, with its link marked as the current page."""
     parts = {"title": FRAMED[name], "name": name.removesuffix(".html"), "main": (root / name).read_text("utf-8")}
     page = re.sub(r"\{(\w+)\}", lambda part: parts[part[1]], (root / FRAME).read_text("utf-8"))
     link = f'href="/{parts["name"]}"'
@@ -83,8 +83,8 @@ def framed(root: Path, name: str) -> str:
 
 
 def bundled(script: Path) -> str:
-    """A module and all modules that it imports, as one script without comments: each is a function that gives what it
-    exports.
+    """A module and all modules that it imports, as one script without comments: each becomes a function that returns
+    its exports.
     """
     names: dict[Path, str] = {}
     parts: list[str] = []
@@ -118,7 +118,7 @@ class WebServer:
         plugins: names of players of plug-ins that may be played.
         folder: where programs are kept for the next start; None: nowhere.
         keep: the file in which games are kept; None: they end with the server.
-        names: host names that it answers to, besides its own.
+        names: host names to which it answers, besides its own.
         work: the folder of the trainings and tournaments that the page starts; None: it starts none.
         forms: how commands are asked for that are not known here, `training`.
         trust_guests: whether people at other machines may start them, too.
@@ -164,7 +164,7 @@ class WebServer:
         return {name: CommandKind(form, work / f"{name}s", FOLDERS[name].is_at) for name, form in forms.items()}
 
     def find_runs(self) -> None:
-        """Takes up the trainings that the page has started, as soon as they have a folder."""
+        """Adds the trainings that the page has started, as soon as they have a folder."""
         known = set(self.offered.runs.values())
         for path in self.commands.folders("training"):
             if path.resolve() not in known:
@@ -186,7 +186,7 @@ class WebServer:
         return self._games
 
     async def warm_up(self) -> None:
-        """Compiles the rules of all games and the usual players, the small ones first, while nobody asks for others."""
+        """Compiles the rules of all games and the usual players, small ones first, while nobody needs others."""
         await self.engine.run("compile", self.games)
 
         async def warm_analyst(game: Game) -> None:

@@ -1,7 +1,7 @@
 """`python -m jaxgames.web.attended VERB ...`: a command of the command line that ends with whoever started it.
 
-Its input is a pipe. When that is closed, by the server that stops it or because the server is gone, the command gets
-the SIGINT of Ctrl-C, after which its folder can be gone on with; and is ended if it does not follow.
+Its input is a pipe. When the pipe is closed, by the server that stops the command or because the server is gone, the
+command gets SIGINT as from Ctrl-C, after which its folder can be continued; if it does not end, it is killed.
 """
 
 import contextlib
@@ -12,9 +12,9 @@ import threading
 import time
 
 PATIENCE = 60.0
-"""Seconds that a command has for its end."""
+"""Seconds that a command has to end."""
 NICE = 10
-"""People who play have the cores first."""
+"""The niceness: people who play get the cores first."""
 
 
 def attend() -> None:

@@ -67,7 +67,7 @@ class View(Protocol):
 
 
 class PlacesView:
-    """What games have in common in which a turn is one action, a place that is taken."""
+    """The base of games in which a turn is one action that takes a place."""
 
     def moves(self, state: State, legal: Sequence[int], seat: int) -> list[Move]:
         """A place each."""
@@ -283,7 +283,7 @@ def points_of(won: int, first: int, most: int) -> list[int]:
 
 
 def ending(view: View, points: list[int], end: GameEnd | None, most_points: int) -> dict[str, Any]:
-    """The result by `points` of both seats; without an `end` the game was broken off."""
+    """The result by `points` of both seats; without an `end` the game was stopped."""
     reason = "too many turns" if end is None else end.reason
     if not any(points):
         text = f"Draw: {reason}" if reason else "Draw"

@@ -10,7 +10,7 @@ TIME_UP = "time forfeit"
 """How a record says that a game was lost on time, in PGN's word."""
 KINDS = ("none", "sudden death", "increment", "delay")
 FREE_TURNS = 2
-"""At the beginning of a game: the first of each side takes no time, so that both have come."""
+"""Free turns at the beginning of a game: the first turn of each side takes no time, so that both have arrived."""
 
 
 class TimeControl(NamedTuple):
@@ -39,15 +39,15 @@ def control_of(asked: Mapping[str, Any] | None) -> TimeControl | None:
 
 
 class Clock:
-    """How long both seats have thought in a game, and what is left to them; it runs for one seat at a time.
+    """How long both seats have thought in a game, and their remaining time; it runs for one seat at a time.
 
     Args:
         control: the time that there is; None: without bound.
-        now: seconds of a clock that nobody sets back.
+        now: the seconds of a monotonic clock.
 
     Attributes:
         spent: seconds of thought by seat, up to the last change; `left`: those that are left.
-        free: seconds of the turn under way that still count for nothing.
+        free: seconds of the present turn that are still not counted.
         seat: for whom it runs, None for nobody; `counts`: whether what is left runs down.
     """
 
@@ -74,7 +74,7 @@ class Clock:
             self._timer = None
 
     def watch(self, falls: Callable[[], None]) -> None:
-        """Has the event loop call `falls` when the flag falls, unless the clock is told to `run` before."""
+        """Makes the event loop call `falls` when the flag falls, unless `run` is called before."""
         if (seconds := self.until_flag()) < math.inf:
             self._timer = asyncio.get_running_loop().call_later(max(seconds, 0.0), falls)
 
@@ -89,7 +89,7 @@ class Clock:
         self._since = now
 
     def end_turn(self, seat: int, earns: bool) -> None:
-        """Books a turn that has ended: its bonus, and that of the next one. The clock stands still then."""
+        """Books a finished turn: its bonus, and that of the next one. Then the clock stands still."""
         self.run(None)
         if earns and self.control is not None and self.control.kind == "increment":
             self.left[seat] += self.control.bonus
@@ -108,12 +108,12 @@ class Clock:
         return self.left[self.seat] + self.free - (self._now() - self._since)
 
     def seconds(self) -> list[float]:
-        """How long both have thought, with the turn under way."""
+        """How long both have thought, including the present turn."""
         now = self._now() - self._since
         return [spent + now * (self.seat == seat) for seat, spent in enumerate(self.spent)]
 
     def shown(self) -> dict[str, Any] | None:
-        """What the page is told: what was left at this moment, and for whom it runs; None without a bound."""
+        """What the page gets: the remaining times at this moment, and for whom the clock runs; None without a limit."""
         if self.control is None:
             return None
         self._book()

@@ -1,7 +1,7 @@
 """Commands of the command line that the page starts, watches and stops: trainings and tournaments.
 
-Each runs in a process of its own, one at a time, and writes a folder on the disk. It ends with the server; what it has
-done stays, and it is gone on with.
+Each runs in a separate process, one at a time, and writes a folder on disk. It ends with the server; its folder
+stays, and can be continued.
 """
 
 import asyncio
@@ -24,9 +24,9 @@ Asked = Mapping[str, Any]
 """What a page asks for: `fields` and `set` are texts by name, `players` a list of specs."""
 RUN = (sys.executable, "-m", "jaxgames.web.attended")
 LINES, WIDTH = 40, 300
-"""What is kept of what a command prints."""
+"""How much of a command's output is kept."""
 END_SECONDS = 0.5
-"""That the end of the server waits for a command, which comes to its own end then."""
+"""Seconds that the server's end waits for a command to end."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
 _SIGNS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 ELSEWHERE = "only people at the server's own machine may do this; let others, too: jaxgames web --trust-guests"
@@ -38,16 +38,16 @@ class CommandForm(Protocol):
     verb: str
 
     def form(self, asked: Asked) -> dict[str, Any]:
-        """What to fill in after what was chosen; `error` is what is wrong with it, `name` how it may be called."""
+        """What to fill in after the present choices; `error` is what is wrong with these, `name` a free name."""
         ...
 
     def arguments(self, asked: Asked) -> list[str]:
-        """The arguments of the command, without its folder. Raises `ValueError` for what cannot be."""
+        """The arguments of the command, without its folder. Raises `ValueError` for impossible ones."""
         ...
 
 
 class CommandKind(NamedTuple):
-    """A kind of command, the folder that holds those of this kind, and whether a path is one that has begun."""
+    """A kind of command, the folder for this kind, and whether a path is a command that has begun."""
 
     form: CommandForm
     folder: Path
@@ -88,7 +88,7 @@ class Command:
         return "stopped" if self.stopping else "failed"
 
     def stop(self) -> None:
-        """Sends it to its end, as Ctrl-C does."""
+        """Tells it to end, as Ctrl-C does."""
         self.stopping = True
         with contextlib.suppress(OSError):
             if self._process.stdin is not None:
@@ -144,7 +144,7 @@ class Commands:
         return self.last if self.last is not None and self.last.running else None
 
     def may(self, here: bool) -> bool:
-        """Whether somebody may start and stop commands: who is at this machine, or everybody."""
+        """Whether somebody may start and stop commands: people at this machine, or everybody."""
         return bool(self.kinds) and (here or self._shared)
 
     def folders(self, kind: str) -> list[Path]:
@@ -158,7 +158,7 @@ class Commands:
         return []
 
     def runs(self, path: Path) -> bool | None:
-        """Whether a folder is being written; None where somebody else may do it."""
+        """Whether a folder is being written; None if somebody else may be writing it."""
         if self.current is not None and self.current.path == path:
             return True
         return False if path.parent in {kind.folder for kind in self.kinds.values()} else None
@@ -231,7 +231,7 @@ class Commands:
         return self._taken(name) or (path.exists() and not (path.is_dir() and not any(path.iterdir())))
 
     async def _checked(self, function: Callable[[Asked], Any], asked: Asked) -> Any:
-        """What a form says, found in a thread: a plan may have to be traced to be checked."""
+        """A form, computed in a thread: checking a plan may need tracing."""
         if self._checking >= self._limits.forms:
             raise ValueError("other plans are being checked; try again in a moment")
         self._checking += 1

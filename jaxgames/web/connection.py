@@ -1,4 +1,4 @@
-"""One browser at the other end of a WebSocket: what waits to be sent, what it may do, how much it has said."""
+"""One browser at the other end of a WebSocket: messages to send, what it may do, how much it has sent."""
 
 import asyncio
 import json
@@ -40,7 +40,7 @@ class Client:
             self._queue.put_nowait(text)
 
     def _waits_for_too_much(self) -> bool:
-        """Whether all in the session together are over the bound, and this one has more than its share of it."""
+        """Whether all in the session together exceed the bound, and this one more than its share."""
         clients, most = self.room.clients if self.room is not None else (self,), self._limits.queue_bytes
         return self._bytes * len(clients) > most and sum(client._bytes for client in clients) > most
 
@@ -58,7 +58,7 @@ class Client:
         self.put({"type": "error", "id": message_id, "message": text})
 
     def fault(self, reason: str) -> None:
-        """Counts a message that was wrong; who sends too many is disconnected."""
+        """Counts a wrong message; a page that sends too many is disconnected."""
         if not self._faults.allows():
             self.close(1008, reason)
 

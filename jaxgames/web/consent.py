@@ -1,6 +1,6 @@
 """Who may do what: one table of all messages by role and state, from which the server decides.
 
-In a game of two people whatever changes the game, the seats or what one of them knows of it needs the other's word.
+In a game of two people everything that changes the game, the seats or what one of them knows needs the other's consent.
 """
 
 import time
@@ -45,7 +45,7 @@ class Phase(StrEnum):
 
 
 class Verdicts(NamedTuple):
-    """The verdicts of a message by role; three of them, by state, where they differ. `why` is said where it is no."""
+    """The verdicts on a message by role; three, by state, if they differ. `why` is the error if the verdict is no."""
 
     alone: str
     host: str
@@ -114,7 +114,7 @@ RULES: Mapping[str, Verdicts] = {
     "chat": FREE,
     "ping": FREE,
 }
-"""Every message in a session. `seat` and `invite` have rules of their own where another person has the seat."""
+"""Every message in a session. `seat` and `invite` have separate rules if another person has the seat."""
 
 
 def role_of(room: Room, client: Client) -> Role:
@@ -153,7 +153,7 @@ def rule_of(room: Room, client: Client, message: Message) -> str:
 
 
 def decide(room: Room, client: Client, message: Message) -> Verdict:
-    """Whether a message is done at once, or becomes an offer. Raises `ValueError` where it is neither."""
+    """Whether a message takes effect at once, or becomes an offer. Raises `ValueError` if neither."""
     rule = RULES[rule_of(room, client, message)]
     role = role_of(room, client)
     verdict = rule.verdict(role, state_of(room))

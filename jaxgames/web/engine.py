@@ -1,7 +1,7 @@
 """The players of a server: loaded once, compiled once, run in threads, positions of many games together.
 
-The event loop never waits for a program. Requests for the same player that come while it thinks are answered together
-by its next run.
+The event loop never waits for a program. Requests for a player that arrive while it thinks are answered together
+in its next run.
 """
 
 import asyncio
@@ -53,7 +53,7 @@ class Lane:
         self._growing: set[int] = set()
 
     def compiling_for(self) -> float | None:
-        """For how many seconds the player has been being compiled; None if it is not."""
+        """For how many seconds compiling the player has taken so far; None if it is not being compiled."""
         return None if self.compiling is None else round(time.monotonic() - self.compiling, 1)
 
     def is_ready(self, batch: int | None = None) -> bool:
@@ -71,7 +71,7 @@ class Lane:
         return await request.answer
 
     async def begin(self) -> asyncio.Task[None] | None:
-        """Compiles the player before it is asked: gives the task that does, None if it is compiled or at work.
+        """Compiles the player in advance: returns the task that does, None if it is already compiled or at work.
 
         Returns when other Python no longer holds it up, or after a moment.
         """
@@ -126,7 +126,7 @@ class Lane:
                 self.refused = f"{self.player.name} took {took:.0f} s for a turn, more than {most:g} s: choose another"
 
     def _batch(self, waiting: int) -> int:
-        """For how many positions the next program is; a larger one is compiled meanwhile if it would be of use."""
+        """The batch size of the next program; a larger one is compiled meanwhile if it would help."""
         sizes = self._batches
         wanted = next((size for size in sizes if size >= waiting), sizes[-1])
         if self.is_ready(wanted) or not self.is_ready():
@@ -173,12 +173,12 @@ class Engine:
             self._asked = time.monotonic()
 
     async def rest(self) -> None:
-        """Waits until nobody has asked for anything for a moment."""
+        """Waits until there has been no request for a moment."""
         while self._running or time.monotonic() - self._asked < REST_SECONDS:
             await asyncio.sleep(REST_SECONDS / 4)
 
     def spawn(self, work: Any) -> asyncio.Task[Any]:
-        """A task that is kept until it is done; what it raises is dropped."""
+        """A task that is kept until it is done; its exceptions are ignored."""
         task = asyncio.create_task(_quietly(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

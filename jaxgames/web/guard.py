@@ -1,7 +1,7 @@
-"""Whom the server answers: `Host` and `Origin` are checked, and every answer says what the page may load and do.
+"""Which requests are answered: checks `Host` and `Origin`; every answer says what the page may load and do.
 
 A page of another site may make a browser send requests here. Its `Origin` gives it away; and a name that was made to
-point here (DNS rebinding) is no name of this machine. Addresses in digits cannot be made to point elsewhere.
+point here (DNS rebinding) is not a name of this machine. Numeric addresses cannot be made to point elsewhere.
 """
 
 import ipaddress
@@ -83,7 +83,7 @@ class Guard:
             await self._app(scope, receive, guarded)
 
     def _refusal(self, scope: Scope) -> tuple[int, str] | None:
-        """The status and the reason why a request is not answered; None if it is."""
+        """The status and the reason why a request is refused; None if it is answered."""
         headers: dict[bytes, list[bytes]] = {}
         for name, value in scope.get("headers", ()):
             headers.setdefault(name.lower(), []).append(value)
@@ -118,7 +118,7 @@ class Guard:
 
 
 def is_here(scope: Scope) -> bool:
-    """Whether a request comes from this machine itself, and not by a server in front of this one."""
+    """Whether a request comes from this machine itself, and not through a server in front of this one."""
     headers = {name.lower() for name, _ in scope.get("headers", ())}
     if headers & {b"forwarded", b"via", b"x-forwarded-for", b"x-forwarded-host", b"x-real-ip"}:
         return False

@@ -24,7 +24,7 @@ Handler = Callable[[Room, Client, Message], Awaitable[None]]
 
 
 def _seat(room: Room, client: Client) -> int:
-    """The seat that a client plays now: of both seats the one to move."""
+    """The seat that a client plays now: the one to move if it has both."""
     seats = room.seats_of(client.token)
     if not seats:
         raise ValueError("you only watch; ask for the link of a seat to play")
@@ -46,7 +46,7 @@ def _seats(room: Room, client: Client, what: str) -> list[int]:
 
 
 def _agreed(room: Room, client: Client, message: Message, act: Callable[[], None]) -> None:
-    """Does what a message says, and tells everybody: at once, or when the other one has agreed."""
+    """Does what a message says, and tells everybody: at once, or when the other person has agreed."""
 
     def agreed() -> None:
         act()
@@ -284,7 +284,7 @@ async def _begin(
 
 
 async def chairs_for(room: Room, client: Client, game: Game, seats: list[Message] | None) -> list[Chair]:
-    """Who sits on the seats: as asked for, else as before, the players made for this game."""
+    """Who sits on the seats: as requested, otherwise as before, with the players made for this game."""
     chairs = []
     for number, before in enumerate(room.chairs):
         wanted = {"kind": "person", "spec": None} if before.is_person else {"kind": "player", "spec": before.spec}
@@ -462,6 +462,6 @@ HANDLERS: dict[str, Handler] = {
 }
 
 ANSWERED = ("hint", "look", "analyse", "check_setup", "invite", "save", "ping", "curve")
-"""Messages whose answer is a message of its own; the others are answered by `ok`."""
+"""Messages whose answer is a separate message; the others are answered by `ok`."""
 EVALUATIONS = ("hint", "analyse", "curve")
-"""Those that players have to be asked about, which takes long."""
+"""Messages that need a player's thought, which takes long."""

@@ -27,10 +27,10 @@ class Analyses:
         self._room, self._tasks = room, dict[str, asyncio.Task[None]]()
         self._place: tuple[Any, int] = (None, -1)
         self.newest: dict[str | None, Finding] = {}
-        """What each player has found so far in the position before the turn under way."""
+        """What each player has found so far in the position before the present turn."""
 
     def restart(self) -> None:
-        """Begins anew where the position is another one; ends what nobody looks at."""
+        """Restarts if the position has changed; ends analyses that nobody looks at."""
         room = self._room
         place = (room.session, len(room.session.turns))
         wanted = {one.analyst for one in room.clients if one.analyst is not None and may_see_values(room, one)}
@@ -45,7 +45,7 @@ class Analyses:
             self._tasks[spec] = room.engine.spawn(self._analyse(spec))
 
     def again(self, spec: str) -> None:
-        """Begins the analysis by one player anew, for somebody who has come to it."""
+        """Restarts the analysis by one player, for somebody who has joined."""
         if task := self._tasks.pop(spec, None):
             task.cancel()
         self.restart()
@@ -167,14 +167,14 @@ async def _analyst(room: Room, client: Client, message: dict[str, Any]) -> tuple
 
 
 def _check(room: Room, client: Client, message: dict[str, Any], same: bool) -> None:
-    """Raises `ValueError` where what was asked for is of another board now, or may not be shown any more."""
+    """Raises `ValueError` if the request is for a board that has changed, or may no longer be answered."""
     if client.room is not room or not same:
         raise ValueError("the board has changed meanwhile; look again")
     decide(room, client, message)
 
 
 def _known_turn(player: Player, session: Session) -> list[int]:
-    """The turn of who knows the position exactly; nothing if nobody does."""
+    """The turn of a player that knows the position exactly, if there is one."""
     asked = advisor(player, session.state)
     return [] if asked is player else list(session.suggest(asked))
 

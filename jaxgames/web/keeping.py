@@ -26,7 +26,7 @@ from jaxgames.web.rooms import Room
 from jaxgames.web.seats import FIRST, Chair, MatchScore
 
 PROGRAMS_SECONDS = 1.0
-"""Between two writings of a game of programs."""
+"""Seconds between two writes of a game between programs."""
 _LOG = logging.getLogger("jaxgames.web")
 
 
@@ -41,14 +41,14 @@ class RoomKeeper:
         self._work: asyncio.Task[None] | None = None
 
     def note(self, room: Room) -> None:
-        """A room that has changed. Where only programs play, which may be fast, some changes are left out."""
+        """Notes that a room has changed. If only programs play, which may be fast, some changes are skipped."""
         if room.is_watched and time.monotonic() - self._written.get(room, -PROGRAMS_SECONDS) < PROGRAMS_SECONDS:
             return
         self._changed[room] = None
         self._begin_to_write()
 
     def leave(self, room: Room) -> None:
-        """A room in which another game takes the place of this one: it is kept as it is now."""
+        """Keeps a room's present game, before another game replaces it."""
         if room in self._changed:
             self._left += self._taken(room)
             self._begin_to_write()
@@ -90,7 +90,7 @@ class RoomKeeper:
 
 
 def kept(room: Room) -> KeptGame:
-    """What is kept of a room. A game is listed once somebody who plays it has a list and something has been played."""
+    """The kept data of a room. A game is listed once one of its players has a list and something has been played."""
     session, chairs = room.session, room.chairs
     names = [chair.name or side for chair, side in zip(chairs, room.view.sides, strict=True)]
     content = {
@@ -136,7 +136,7 @@ def challenge_game(room: Room) -> ChallengeGame | None:
 
 
 async def restore(engine: Engine, game: KeptGame) -> Room:
-    """A room that goes on from what was kept of it. Raises `ValueError` where that cannot be."""
+    """A room restored from its kept data. Raises `ValueError` if that is impossible."""
     try:
         return await _restored(engine, game)
     except (KeyError, TypeError, AttributeError) as error:
@@ -172,7 +172,7 @@ async def _restored(engine: Engine, game: KeptGame) -> Room:
 
 
 def _undone(session: Session) -> list[Any]:
-    """The turns that were taken back and can be played again, as in a record; none after a word that ended the game."""
+    """The turns that were taken back and can be played again, as in a record; none if people ended the game."""
     turns = [] if session.end is not None else session.undone[::-1]
     return [[turn.chance, turn.text] if turn.chance else turn.text for turn in turns]
 
@@ -192,7 +192,7 @@ def _say(room: Room, text: str) -> None:
 
 
 async def _chair(engine: Engine, room: Room, fields: Mapping[str, Any]) -> Chair:
-    """Who sat there; whoever made the session where the player is not offered any more."""
+    """Who sat there; the host, if the player is no longer offered."""
     chair = Chair(token=fields["token"] or room.host, name=fields["name"], came=fields["came"])
     if fields["spec"] is not None:
         try:
@@ -263,7 +263,7 @@ async def read(room: Room, text: str, name: str | None, number: int) -> GameReco
 
 
 class _Bounds:
-    """What is asked before each game of a file is replayed: how many there are, how long it takes, their options."""
+    """The checks before each game of a file is replayed: their number, the time taken, their options."""
 
     def __init__(self, limits: Limits):
         self._games, self._seconds = 0, limits.load_seconds

@@ -1,4 +1,4 @@
-"""Games on the disk: every session is kept as it changes, so that a server that was restarted goes on with it.
+"""Games on disk: every session is kept as it changes, so that it continues after a restart of the server.
 
 One SQLite file. A row is one game of a session; the newest one of a session is that which goes on.
 """
@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 from jaxgames.ops import json_text
 
 MOST_GAMES, MOST_CHALLENGES, CLEARED_EVERY = 20_000, 100_000, 1_000
-"""Rows that are kept, the oldest go; looked after at the start, and after so many games."""
+"""The most rows, the oldest go; checked at the start, and after so many games."""
 MOST_LISTED = 200
 _UNLISTED_SECONDS = 7 * 86_400.0
-"""After which sessions go that are nobody's game: of programs, or in which nothing was played."""
+"""After this time sessions that are nobody's game are deleted: games of programs, or without any move."""
 _LOG = logging.getLogger("jaxgames.web")
 _TABLE = """
 CREATE TABLE IF NOT EXISTS games (
@@ -60,12 +60,12 @@ class KeptGame(NamedTuple):
 
 
 def state_folder() -> Path:
-    """What this package keeps for the user between two starts."""
+    """The folder of what this package keeps for the user."""
     return user_folder("XDG_STATE_HOME", ".local/state")
 
 
 def user_folder(variable: str, usual: str) -> Path:
-    """That of this package where a variable says, or below the user's home. Raises `ValueError` where there is none."""
+    """This package's folder, named by a variable or below the user's home. Raises `ValueError` if there is neither."""
     try:
         return Path(os.environ.get(variable) or Path.home() / usual) / "jaxgames"
     except RuntimeError:
@@ -78,7 +78,7 @@ def usual_file() -> Path:
 
 
 class KeptGames:
-    """The games of a file, written by a thread of its own. Methods that return something wait for it.
+    """The games of a file, which a separate thread writes. Methods that return something wait for it.
 
     Raises `ValueError` if the file cannot be made, or is none of these.
     """
@@ -103,7 +103,7 @@ class KeptGames:
             raise _unusable(path, error) from None
 
     async def put(self, game: KeptGame, challenge: ChallengeGame | None = None) -> None:
-        """Writes a game over what was kept of it. What the disk refuses is only logged: the game goes on.
+        """Replaces the kept version of a game. Disk errors are only logged: the game goes on.
 
         A game of a `challenge` is counted: that it has begun, and once, and for good, how it has ended.
         """
@@ -131,7 +131,7 @@ class KeptGames:
         return await self._run(self._find, query, owner, owner)
 
     async def forget(self, owner: str, session: str, number: int) -> None:
-        """Takes a game from somebody's list; it is deleted when it is on nobody's."""
+        """Removes a game from somebody's list; it is deleted when it is on no list."""
         await self._run(self._forget, owner, session, number)
 
     async def challenges_of(self, owner: str) -> list[ChallengeGame]:

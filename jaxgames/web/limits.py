@@ -1,4 +1,4 @@
-"""What the server bears: every bound in one place. Whoever exceeds one is told so."""
+"""The server's limits, all in one place. A request that exceeds one gets an error."""
 
 import dataclasses
 import time

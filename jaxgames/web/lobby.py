@@ -1,4 +1,4 @@
-"""All sessions of a server: begun, joined, left, ended when nobody is there or nothing happens."""
+"""All sessions of a server: they begin, are joined and left, and end when nobody is there or nothing happens."""
 
 import asyncio
 import contextlib
@@ -58,7 +58,7 @@ class Lobby:
         }
 
     async def handle(self, client: Client, content: str) -> None:
-        """Does what a message says, and answers it; whatever is wrong with it is one line back.
+        """Does what a message says, and answers it; an error is one line.
 
         Evaluations are calculated beside what is said next.
         """
@@ -136,7 +136,7 @@ class Lobby:
         self._enter(client, room, room.host, message["id"])
 
     def _compiled(self, lane: Lane) -> None:
-        """Says to all who wait for a player that it can play."""
+        """Tells all who wait for a player that it is ready."""
         for room in self.rooms.values():
             if any(chair.lane is lane for chair in room.chairs):
                 room.broadcast()
@@ -184,7 +184,7 @@ class Lobby:
         self._enter(client, room, token, message["id"])
 
     async def _find(self, client: Client, session: str) -> Room | None:
-        """The session, from the disk if it is not under way; None if there is none."""
+        """The session, from the disk if it is not in memory; None if there is none."""
         if session in self.rooms or self.keeper is None:
             return self.rooms.get(session)
         if session not in self._returning:

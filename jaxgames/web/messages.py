@@ -1,4 +1,4 @@
-"""What a page may say: every message with its fields, read from text and checked.
+"""The messages of a page: each with its fields, read from text and checked.
 
 `parse` gives a dictionary with all fields of the type, missing ones with their default, or raises `ValueError`.
 """
@@ -19,7 +19,7 @@ MOST_VERSION = 2**31
 
 
 class Field(NamedTuple):
-    """A field: how it is checked, and what it is if it is missing; `needed` fields may not be."""
+    """A field: how it is checked, and its default; `needed` fields must not be missing."""
 
     check: Check
     default: Any = None
@@ -185,13 +185,13 @@ def read_json(content: str, most: int) -> Any:
 
 
 def message_id(found: Any) -> int | None:
-    """The id of what may be a message, for the answer to it."""
+    """The id of a possible message, for the answer to it."""
     found = found.get("id") if isinstance(found, dict) else None
     return found if isinstance(found, int) and not isinstance(found, bool) and 0 <= found < MOST_VERSION else None
 
 
 def id_in(content: str | None, most: int) -> int | None:
-    """The id in a text that is not looked at otherwise."""
+    """The id in a text that is otherwise not read."""
     with contextlib.suppress(ValueError):
         return message_id(read_json(content or "", most))
     return None

@@ -21,19 +21,19 @@ from jaxgames.web.analysis import has_values
 from jaxgames.web.limits import USUAL_LIMITS, Limits
 
 SOLVES = ("perfect",)
-"""Players that first solve their game, which the page need not wait for: they say no values."""
+"""Players that first solve their game; so that the page does not wait for this, they give no values."""
 CHAMPION, NEWEST = "champion", "newest"
 FIXED_DEPTH = {"minimax": "plain_plies", "alphabeta": "plies"}
 """Searches to a fixed depth, and the bound of it: nothing stops one that has begun."""
 FOR_TRAININGS = ("one-round",)
-"""Searches that make targets of a training, and look too little ahead to be met."""
+"""Searches for training targets, which look too little ahead to be good opponents."""
 NAMES = (
     "champion", "perfect", "random", "pubeval", "simple", "tidy", *PUBLISHED, "weak", *FIXED_DEPTH,
     *(name for name in mcts.KINDS if name not in FOR_TRAININGS),
 )  # fmt: skip
 """Players that read no files and run no commands, but those of the runs that the server was started with."""
 KINDS_OF_ARGUMENTS = ("N", "BUDGET", "LEVEL", "P", "RUN", "[RUN]", "...")
-"""Those whose bounds are known here; a player with others is not offered."""
+"""Options whose bounds are known here; a player with others is not offered."""
 NOT_OFFERED = {"keep": "a search here learns nothing from move to move"}
 MOST = {"trees": 16, "keep": 64}
 """The largest numbers of options: with more a turn takes too long here."""
@@ -98,7 +98,7 @@ class OfferedPlayers:
 
     @contextlib.contextmanager
     def _hidden(self) -> Iterator[None]:
-        """Says the names of runs in errors, not where they are."""
+        """Replaces the paths of runs in errors by their names."""
         try:
             yield
         except ValueError as error:
@@ -224,7 +224,7 @@ class OfferedPlayers:
         return specs.whole_option("simulations", "", self._limits.simulations // trees)
 
     def _networks(self, game: Game) -> list[str]:
-        """What may stand where a run is asked for."""
+        """The choices where a run is needed."""
         return [CHAMPION] * _has_weights(game) + self.runs_of(game)
 
     def _newest(self, run: str) -> Path:
@@ -282,5 +282,5 @@ def _form(option: Setting) -> dict[str, Any]:
 
 
 def _words(text: str) -> str:
-    """A help of the command line, which marks what is typed, as a text of the page."""
+    """A help text of the command line, which marks typed words, as a text for the page."""
     return text.replace("`", "")

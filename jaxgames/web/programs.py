@@ -1,4 +1,4 @@
-"""The compiled programs of a player: what it plays, what it thinks of positions, its search that can go on and on."""
+"""The compiled programs of a player: its turns, its values of positions, and its search, which can go on."""
 
 import collections
 import contextlib
@@ -27,8 +27,8 @@ from jaxgames.sessions.session import choose_turn
 
 SEARCH_BATCHES = (1, 8, 32)
 QUICK_BATCHES, ONE = (16,), (1,)
-"""The sizes of batches that programs are compiled for; a smaller batch is filled up. For a player without search the
-sixteen positions take less time than compiling a program for fewer."""
+"""The batch sizes for which programs are compiled; a smaller batch is padded. For a player without search, sixteen
+positions take less time than compiling a program for fewer."""
 VALUE_BATCHES = (16, 128)
 SIMULATIONS = 200
 """Of a search that goes on, at a time."""
@@ -37,7 +37,7 @@ LINE = 8
 
 
 class SearchReport(NamedTuple):
-    """What a search under way thinks of one position: values to the player to act, `line` ends with -1."""
+    """What a running search thinks of one position: values to the player to act; `line` ends with -1."""
 
     value: Float32[Array, ""]
     visits: Float32[Array, " actions"]
@@ -46,7 +46,7 @@ class SearchReport(NamedTuple):
 
 
 class Programs:
-    """The compiled programs of all players of the kind of one, whatever their parameters."""
+    """The compiled programs of all players of one kind, whatever their parameters."""
 
     def __init__(self, player: Player, folder: Path | None = None) -> None:
         kind = (player.game, player.turn)
@@ -103,7 +103,7 @@ class Programs:
 
 
 class ProgramCache:
-    """The programs of the kinds of players that were asked for last."""
+    """The programs of the most recently used kinds of players."""
 
     def __init__(self, most: int, folder: Path | None = None):
         self._most, self._folder, self._lock = most, folder, threading.Lock()
@@ -138,7 +138,7 @@ def batches_of(player: Player) -> tuple[int, ...]:
 
 
 def grows(player: Player) -> bool:
-    """Whether a search of the player can go on and on: it searches by simulations, or its values may guide one."""
+    """Whether the player's search can go on: it searches by simulations, or its values can guide such a search."""
     player = sighted(player)
     if player.rule is not None:
         return not player.rule.schedules_root
@@ -148,7 +148,7 @@ def grows(player: Player) -> bool:
 
 
 def _no_positions(game: Game, batch: int) -> tuple[Any, np.ndarray]:
-    """What `choose` gives its program, with nothing in it."""
+    """Empty arguments of the program of `choose`."""
     single = jax.eval_shape(game.init_position, jax.random.key(0))
     return jax.tree.map(lambda leaf: np.zeros((batch, *leaf.shape), leaf.dtype), single), np.zeros(batch, np.uint32)
 
@@ -299,7 +299,7 @@ def _shapes(arguments: Any) -> tuple[str, ...]:
 
 @cache
 def fingerprint() -> str:
-    """What changes with JAX and with every edit of this package."""
+    """A text that changes with JAX and with every edit of this package."""
     root, digest = Path(jaxgames.__file__).parent, hashlib.sha256(jax.__version__.encode())
     for path in sorted(root.rglob("*.py")):
         about = path.stat()
@@ -308,7 +308,7 @@ def fingerprint() -> str:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Keeps a file, all of it or none; of many the oldest goes."""
+    """Keeps a file, atomically; if there are too many the oldest goes."""
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         written = path.with_suffix(f".{os.getpid()}")

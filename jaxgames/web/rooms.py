@@ -1,4 +1,4 @@
-"""One game under way in browsers: who sits where, the session, the programs' turns, games in a row, who watches."""
+"""One game in browsers: who sits where, the session, the programs' turns, games in a row, who watches."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Room:
         return same(self.host, token)
 
     def knows(self, token: str | None) -> bool:
-        """Whether the room has given this token to somebody who is still of it: all others only watch."""
+        """Whether the room has given this token to somebody who still takes part; all others only watch."""
         return self.is_host(token) or bool(self.seats_of(token))
 
     @property
@@ -92,7 +92,7 @@ class Room:
 
     @property
     def hides_values(self) -> bool:
-        """Whether what everybody is told holds no evaluations, as two people play, or somebody proves what they can."""
+        """Whether messages to everybody must have no evaluations, as two people play, or somebody plays a challenge."""
         return (self.between_people and not self.over) or self.challenged
 
     @property
@@ -111,7 +111,7 @@ class Room:
         return self.match is not None and self.match.challenge and self.goes_on
 
     def is_left(self, seats: list[int]) -> bool:
-        """Whether the person on the other seat has been here and is not any more."""
+        """Whether the person on the other seat has been here and is gone."""
         other = self.chairs[1 - seats[0]]
         here = any(other.is_of(client.token) for client in self.clients)
         return self.between_people and len(seats) == 1 and not here
@@ -151,7 +151,7 @@ class Room:
         return self.session.turn_start if ply == len(self.session.turns) else self.session.turns[ply].before
 
     def begin(self, choice: GameChoice, session: Session, first: int, drawn_start: bool) -> None:
-        """Another game in the place of this one; `drawn_start`: the next one in a row begins anew by chance.
+        """Another game in place of this one; `drawn_start`: chance draws the start of the next one in a row.
 
         Raises `ValueError` where the start has no text: the moves to a large board may be too hard to find.
         """
@@ -176,7 +176,7 @@ class Room:
         return len(self.session.turns) - self.loaded >= FREE_TURNS
 
     def run_clock(self) -> None:
-        """Has the clock run for who is to move: a person, or a program while it thinks; the flag falls by itself."""
+        """Lets the clock run for the side to move: a person, or a program while it thinks; the flag falls by itself."""
         seat = self.to_move
         runs = seat is not None and (self.chairs[seat].is_person or self._thinks)
         self.clock.run(seat if runs else None, self.times_turn)
@@ -198,26 +198,26 @@ class Room:
         return True
 
     def lose(self, seat: int, reason: str = GIVEN_UP[0]) -> None:
-        """Ends the game: a seat loses it, without what is played of the turn under way."""
+        """Ends the game: a seat loses it; an unfinished turn is dropped."""
         self.take_turn_back()
         self.session.resign(seat=seat ^ self.first, reason=reason)
         self.offer = None
 
     def take_turn_back(self) -> None:
-        """Takes back what is played of the turn under way."""
+        """Takes back the unfinished turn."""
         if self.session.actions:
             self.session.undo()
             self.steps = []
 
     def again(self) -> None:
-        """Makes this a session of its own, to look at a game that was played: whoever opens it has all seats."""
+        """Makes this a separate session, to look at a finished game: whoever opens it has all seats."""
         self.id, self.host, self.match = secrets.token_urlsafe(12), new_token(), None
         self.chairs = [Chair(token=self.host, name=chair.name, came=True) for chair in self.chairs]
         self.control, self.clock = None, Clock()
         self.number, self.loaded = 1, len(self.session.turns)
 
     def play(self, actions: list[int], confirmed: bool = False) -> None:
-        """Plays actions of the turn under way. It is handed over when it is complete, where that needs no word.
+        """Plays actions of the present turn. A complete turn is handed over at once, unless that needs confirmation.
 
         Raises `ValueError` for an illegal one; those before it stay.
         """
@@ -405,7 +405,7 @@ class Room:
     # What programs do.
 
     async def _drive(self) -> None:
-        """Lets programs play as long as it is their turn and somebody is there."""
+        """Lets programs play while it is their turn and somebody is there."""
         while self.clients and not (self.paused and not self.one_turn):
             began = time.monotonic()
             if self.over:

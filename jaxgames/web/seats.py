@@ -1,4 +1,4 @@
-"""Who sits where, what they have scored in a row, and what one of them offers; and challenges.
+"""Who sits where, their score in games in a row, and what one of them offers; and challenges.
 
 A challenge is ten games in a row against a player, without help; counted is what somebody has scored in all of them.
 """
@@ -85,7 +85,7 @@ class MatchScore:
         return match
 
     def add(self, points: list[int], times: int = 1) -> None:
-        """Counts a game; `points` are by seat. With `times` -1 it counts no more."""
+        """Counts a game; `points` are by seat. `times` -1 removes it from the count."""
         self.played += times
         by_player = points[::-1] if self.swapped else points
         for player, won in enumerate(by_player):
@@ -111,7 +111,7 @@ def new_token() -> str:
 
 
 def same(one: str | None, other: str | None) -> bool:
-    """Whether two tokens are the same; the time that it takes tells nothing of where they differ."""
+    """Whether two tokens are the same, in constant time."""
     return one is not None and other is not None and hmac.compare_digest(one.encode(), other.encode())
 
 

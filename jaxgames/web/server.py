@@ -1,4 +1,4 @@
-"""Listening: a port, a browser that opens, an end by Ctrl-C."""
+"""Listens on a port, opens a browser, ends at Ctrl-C."""
 
 import asyncio
 import contextlib
@@ -101,7 +101,7 @@ def serve(
 
 
 def configure(uvicorn: Any, server: WebServer) -> Any:
-    """How uvicorn serves: with the bounds of the server, and without a word about itself."""
+    """How uvicorn serves: with the limits of the server, and without naming itself."""
 
     return uvicorn.Config(
         server.app,
@@ -129,7 +129,7 @@ REQUEST_SECONDS = 10.0
 
 
 def bounded_http() -> Any:
-    """HTTP for one server, as uvicorn speaks it, but that a request must come to its end."""
+    """HTTP for one server, as uvicorn speaks it, except that a request must be complete in time."""
     import h11
     from uvicorn.protocols.http.h11_impl import H11Protocol
 

@@ -26,7 +26,7 @@ KEPT_SECONDS = 1.0
 
 
 class Tournaments:
-    """Those that the page has started; what was read stays for a second, however many pages ask."""
+    """Tournaments that the page has started; results are cached for a second, however many pages ask."""
 
     def __init__(self, commands: Commands, runs: Mapping[str, Path]):
         self._commands, self._runs = commands, runs
@@ -92,7 +92,7 @@ class Tournaments:
         }
 
     def _plain(self, found: Any) -> str:
-        """What a file has for a text, without the folders of the server."""
+        """A text from a file, without the server's folders."""
         text = str(found)
         for name, path in self._runs.items():
             text = text.replace(str(path), name)
@@ -127,7 +127,7 @@ class TournamentForm:
         }
 
     def form(self, asked: Asked) -> dict[str, Any]:
-        """The fields to fill in after what was chosen, and what is wrong with it."""
+        """The fields to fill in after the present choices, and what is wrong with these."""
         fields, error = {"game": next(iter(VIEWS)), **asked["fields"]}, None
         try:
             self.arguments({**asked, "fields": fields})
@@ -153,7 +153,7 @@ class TournamentForm:
         return {"name": game.id.replace("_", "-"), "fields": shown, "settings": settings, "error": error}
 
     def arguments(self, asked: Asked) -> list[str]:
-        """The arguments. Raises `ValueError` for a tournament that cannot be."""
+        """The arguments. Raises `ValueError` for an impossible tournament."""
         fields = {name: text for name, text in asked["fields"].items() if text}
         rules, game = self._game(fields.pop("game", ""), asked["set"])
         kind, run = fields.pop("kind", ROUND_ROBIN), fields.pop("run", "")

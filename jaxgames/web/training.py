@@ -1,4 +1,4 @@
-"""The page of the trainings: what a run under way has measured so far, and its newest checkpoint as a player."""
+"""The page of the trainings: a run's measurements so far, and its newest checkpoint as a player."""
 
 import math
 import os
@@ -24,7 +24,7 @@ KEPT_SECONDS = 1.0
 
 
 class Trainings:
-    """The runs of a server; what was read stays for a second, however many pages ask.
+    """The runs of a server; results are cached for a second, however many pages ask.
 
     Args:
         runs: their folders by name; more may come.
@@ -109,9 +109,9 @@ def _seconds_since(path: Path) -> float | None:
 # The measures of a training in words, and which of them matter first.
 
 ENDS = ("_low", "_high")
-"""What stands behind the name of a measure for the two ends of its interval."""
+"""The suffixes of a measure's name for the two ends of its interval."""
 FIRST = ("ppg_", "score_", "choosing_", "fitness", "lines_lost", "points", "validation_loss", "loss")
-"""What matters, the first most: names, or how they begin."""
+"""Measures by importance, the first most: names, or their beginnings."""
 _WORDS = (
     (r"ppg_(.+)", r"points a game against \1"),
     (r"score_(.+)", r"score against \1, %"),
@@ -139,7 +139,7 @@ def title(name: str) -> str:
 
 
 def ordered(names: Iterable[str]) -> list[str]:
-    """The measures among the names, those that matter first; ends of intervals are none."""
+    """The measures among the names, the important ones first, without ends of intervals."""
     known = set(names)
     measures = [name for name in known if not any(name.endswith(end) and name[: -len(end)] in known for end in ENDS)]
     return sorted(measures, key=lambda name: (_rank(name), name))
