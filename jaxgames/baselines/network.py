@@ -224,7 +224,7 @@ def _from_hub(name: str, game: Game | str | None = None) -> Player:
         card, weights = (Path(hf_hub_download(f"{owner}/{repository}", file + kind)) for kind in (".json", WEIGHTS))
     except (OSError, ValueError) as error:
         reason = " ".join(str(error).split()) or type(error).__name__
-        raise ValueError(f"{name} cannot be had: {reason}") from None
+        raise ValueError(f"{name} cannot be fetched: {reason}") from None
     try:
         facts = json_text.loads(card.read_bytes())
         run = Packaged(weights.parent, weights.name.removesuffix(WEIGHTS), facts, f"ask {owner} for both files")

@@ -14,12 +14,12 @@ def add(parser: argparse.ArgumentParser) -> None:
     verbs = parser.add_subparsers(required=True, metavar="make|info|merge")
     make = verbs.add_parser("make", help="of games that players play, files of games, or solved positions")
     make.add_argument("--game", required=True, help="the game")
-    make.add_argument("--out", required=True, metavar="FOLDER", help="where; a making that was stopped goes on there")
+    make.add_argument("--out", required=True, metavar="FOLDER", help="the folder; a stopped command continues there")
     source = make.add_mutually_exclusive_group(required=True)
     source.add_argument("--players", nargs="+", metavar="PLAYER", help="one that plays itself, or two")
     source.add_argument("--records", nargs="+", metavar="FILE", help="games: .pdn, .mat, .sgf, .txt, .json")
     source.add_argument("--solved", nargs="+", metavar="FILE", help="solved positions of connect_four, as for score")
-    make.add_argument("--exact", action="store_true", help="exact labels where all is known: endings, late positions")
+    make.add_argument("--exact", action="store_true", help="exact labels in known positions: endings, late positions")
     make.add_argument("--games", type=int, metavar="N", help="of the players (1,000)")
     make.add_argument("--moves-of", metavar="WHO", help="`first`: learn the first player's moves only")
     make.add_argument("--most-plies", type=int, metavar="N", help="then a game is stopped (10,000)")
@@ -35,7 +35,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     merge.add_argument("--out", required=True, metavar="FOLDER", help="where; never overwritten")
     merge.add_argument(
         "--without", action="append", default=[], metavar="WHAT",
-        help="positions of tests, which are taken out with their images: a folder, or a file of solved positions",
+        help="test positions to remove, with their mirror images: a folder, or a file of solved positions",
     )  # fmt: skip
     merge.add_argument("--validation", type=float, default=0.05, metavar="SHARE", help="kept for validation (0.05)")
     merge.add_argument("--split", default="game", help="by `game` (as usual), or by `position`")

@@ -15,7 +15,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--distinct",
         action="store_true",
-        help="count ways to jump that lead to the same position once (else each of them, as OEIS A133046)",
+        help="count ways to jump that lead to the same position once (otherwise each counts, as in OEIS A133046)",
     )
     add_shared(parser, "--set", "--plugin", "--json")
     parser.set_defaults(command=run)

@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> None:
 
     if options.again:
         if options.quick or options.out or options.resume or options.parts or options.seed is not None:
-            raise ValueError("--again makes a page of figures that are there: give it the system and FOLDER only")
+            raise ValueError("--again makes a page from existing figures: give it only the system and FOLDER")
         folder, *newer = options.again
         again = report_again(system_named(options.system), folder, newer)
         if options.json:

@@ -8,7 +8,7 @@ from jaxgames.cli.common import ProgressLine, add_shared, print_json, seed
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds the options to the parser."""
     parser.add_argument(
-        "game", metavar="GAME", help="connect_four; with --endings any game of which something is known"
+        "game", metavar="GAME", help="connect_four; with --endings any game with exactly known positions"
     )
     parser.add_argument("player", metavar="PLAYER", help="as for match: random, uct:800, a run folder, ...")
     source = parser.add_mutually_exclusive_group(required=True)
@@ -64,7 +64,7 @@ def _endings(options: argparse.Namespace) -> None:
     from jaxgames.players import make as make_player
 
     if options.limit is not None:
-        raise ValueError("--limit is of a file; with --endings write the number there")
+        raise ValueError("--limit is for --positions; with --endings give the number itself")
     result = score_endings(make_player(options.player, make(options.game)), options.endings, options.seed)
     if options.json:
         return print_json(result.to_dict())

@@ -18,7 +18,7 @@ def add_gnubg(parser: argparse.ArgumentParser) -> None:
 
 def add_hub(parser: argparse.ArgumentParser) -> None:
     """Adds the options to the parser."""
-    parser.description = "English draughts. Reads lines of the Hub protocol and answers them; programs start it so."
+    parser.description = "English draughts. Reads lines of the Hub protocol and answers them; programs start it."
     parser.add_argument("player", metavar="SPEC", help="a player of checkers: champion, alphabeta:9, a run folder, ...")
     add_shared(parser, "--plugin")
     parser.set_defaults(command=serve_hub)

@@ -20,7 +20,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_shared(parser, "--set", "--plugin")
     parser.add_argument("--knockout", metavar="RUN", help="a knock-out over all networks that a run has saved")
     parser.add_argument("--behind", type=float, help="knock-out: points by which a player drops out (50)")
-    parser.add_argument("--most-games", type=int, help="knock-out: then who is ahead goes on (2,000)")
+    parser.add_argument("--most-games", type=int, help="knock-out: after so many the leader goes on (2,000)")
     parser.add_argument("--games-out", metavar="FILE", help="records of all games, by its end PDN, MAT, SGF, TXT, JSON")
     parser.add_argument("--png", metavar="FILE", help="the cross-table and the ratings as a picture")
     parser.add_argument("--out", metavar="FOLDER", help="keeps every result, the JSON and the picture")
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> None:
     folder = None
     if options.resume:
         if any(value not in (None, []) for value in plan.values()) or options.out is None:
-            raise ValueError("--resume goes on as the tournament was planned: give it --out FOLDER and nothing else")
+            raise ValueError("--resume continues the tournament as planned: give it only --out FOLDER")
         folder = TournamentFolder.open(options.out)
         folder.claim()
         plan |= {name: value for name, value in folder.header.items() if name in plan}

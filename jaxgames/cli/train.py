@@ -30,13 +30,13 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--set", action="append", default=[], metavar="NAME=VALUE", help="change one number of the setting"
     )
     parser.add_argument("--population", metavar="N", help="candidates of a generation: --set population=N")
-    parser.add_argument("--devices", type=int, help="devices to use (as many as are of use)")
+    parser.add_argument("--devices", type=int, help="devices to use (as many as are useful)")
     usual = "(as the recipe says)"
     parser.add_argument("--measured-games", type=int, metavar="N", help=f"games of each measurement on the way {usual}")
     parser.add_argument("--final-games", type=int, metavar="N", help=f"games against each opponent at the end {usual}")
     parser.add_argument("--plugin", **SHARED["--plugin"] | {"action": "append", "default": []})
     parser.add_argument("--coordinator", metavar="HOST:PORT", help="of several processes: where process 0 listens")
-    parser.add_argument("--processes", type=int, metavar="N", help="how many there are (Slurm tells by itself)")
+    parser.add_argument("--processes", type=int, metavar="N", help="how many there are (not needed under Slurm)")
     parser.add_argument("--process", type=int, metavar="I", help="which of them this is; only 0 writes and prints")
     parser.add_argument("--tensorboard", action="store_true", help="write FOLDER/tensorboard beside metrics.jsonl")
     parser.add_argument("--resume", action="store_true", help="go on with the training in the run folder")
@@ -70,7 +70,7 @@ def _train(options: argparse.Namespace, advice: str) -> tuple[dict[str, Any], An
     report = Report(quiet=options.json or not _speaks())
     if options.resume:
         if _changes(options) or options.tensorboard or any(getattr(options, name) is not None for name in _PLANNED):
-            raise ValueError("--resume goes on as the run was planned: give it --out and nothing else")
+            raise ValueError("--resume continues the run as planned: give it only --out")
         folder = Run.open(options.out)
         if "recipe" not in folder.config:
             raise ValueError(f"{options.out} holds no training; expected a run of `jaxgames train`")

@@ -101,7 +101,7 @@ def _tree_constants(player: Player, turn: MCTSTurn) -> dict[str, Any]:
     plain = (player.params, turn.trees, turn.discount) == (mcts.rollout(), 1, 1.0) and type(turn) is MCTSTurn
     if rule is None or not plain:
         raise ValueError(
-            f"{player.name} searches as no submission does; expected uct, rave or amaf with plain rollouts and one tree"
+            f"no submission searches like {player.name}; expected uct, rave or amaf with plain rollouts and one tree"
         )
     seconds = SECONDS if turn.seconds is None else turn.seconds
     if seconds > MOST_SECONDS:

@@ -146,7 +146,7 @@ def tournament(
     Raises `ValueError` for fewer than two players, two of one name, and as `match` does.
     """
     if record and finished is None:
-        raise ValueError("record=True: the records are given to finished, and there is none; leave record out")
+        raise ValueError("record=True needs finished, which gets the records: pass it, or leave record out")
     if len(players) < 2:
         raise ValueError(f"a tournament of {len(players)} players: expected 2 or more")
     games, seed = checks.whole("games", games, None), checks.whole("seed", seed, None)

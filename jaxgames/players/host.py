@@ -46,7 +46,7 @@ class HostTurn:
         """As `TurnPolicy`, but not inside `jit`: raises `ValueError` there."""
         del params
         if isinstance(bits, jax.core.Tracer):
-            raise ValueError(f"{self.name} runs as plain Python: it plays, but is no part of a compiled program")
+            raise ValueError(f"{self.name} runs as plain Python: it plays, but cannot be part of a compiled program")
         outcomes = [self._play(take(positions, row)) for row in range(len(bits))]
         return jax.tree.map(lambda *rows: np.stack(rows), *outcomes)
 

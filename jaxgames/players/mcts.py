@@ -140,7 +140,7 @@ _GRAPH = ("c", "symmetries", "update")
 
 KINDS: Mapping[str, SearchKind] = {
     "uct": SearchKind("UCT with random rollouts", mcts.uct),
-    "rave": SearchKind("RAVE: what a move brings later counts too, at first", mcts.rave, ("k", "c")),
+    "rave": SearchKind("RAVE: at first, what a move brings later counts too", mcts.rave, ("k", "c")),
     "amaf": SearchKind("alpha-AMAF: what a move brings later counts too", mcts.amaf, ("alpha", "c")),
     "lgr": _lgr("UCT with rollouts by last good replies", mcts.uct, ("c",)),
     "rave+lgr": _lgr("RAVE with rollouts by last good replies", _rave_with_replies, ("k", "c")),
@@ -153,7 +153,7 @@ KINDS: Mapping[str, SearchKind] = {
     ),
     "uct1": SearchKind("UCT on a graph: equal positions share their edges", mcts.uct1, _GRAPH),
     "uct2": SearchKind("as uct1, and edges are worth what the position they lead to is worth", mcts.uct2, _GRAPH),
-    "uct3": SearchKind("as uct2, values made anew from below", mcts.uct3, ("c", "symmetries")),
+    "uct3": SearchKind("as uct2, but values are recomputed from below", mcts.uct3, ("c", "symmetries")),
     "bounded": SearchKind("UCT that proves wins, losses and draws, and prunes by them", _bounded),
     "puct": SearchKind(
         "AlphaZero's search, with the values of a trained network",
@@ -179,7 +179,7 @@ KINDS: Mapping[str, SearchKind] = {
         keeps_tree=False,
     ),
     "one-round": SearchKind(
-        "one round of sequential halving: two calls of a trained network, so few simulations, at most 3 for 2 actions",
+        "one round of sequential halving: two calls of a trained network; at most 3 simulations for 2 actions",
         mcts.one_round,
         ("scale",),
         evaluate=None,
@@ -198,12 +198,12 @@ OPTIONS = specs.by_name(
         "k", float, None, "visits after which an edge's own mean counts as much as that of all moves as first",
         above=0, high=specs.MOST_NUMBER,
     ),
-    number_option("alpha", "how much that of all moves as first counts, 0 to 1", most=1),
+    number_option("alpha", "how much the mean of all moves as first counts, 0 to 1", most=1),
     number_option("c_init", "how much the policy counts"),
     number_option("c_base", "visits after which it counts more", least=1),
     # A search's program grows with its trees, a table in it with `considered`.
     specs.whole_option("considered", "actions drawn at the root", 1024),
-    number_option("scale", "of the noise by which they are drawn; 0 for none"),
+    number_option("scale", "size of the noise by which actions are drawn; 0 for none"),
     specs.flag_option("keep", "1: replies are kept over a game, from move to move; 0: each move begins with none"),
     specs.flag_option("forget", "1: a reply that lost is forgotten; 0: it stays until a better one comes"),
     specs.flag_option("path", "1: replies are learned from moves in the tree, too; 0: from rollouts only"),
@@ -233,7 +233,7 @@ OPTIONS = specs.by_name(
         "final", str, "visits", "`visits`: plays the move with the most visits; `mean`: that of the greatest mean",
         choices=("visits", "mean"),
     ),
-    specs.whole_option("trees", "trees for each position, merged at the root, each of all simulations", 256),
+    specs.whole_option("trees", "trees for each position, merged at the root; each makes all simulations", 256),
 )  # fmt: skip
 """All options of searches by simulations; a rule has some of them."""
 

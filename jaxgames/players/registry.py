@@ -69,7 +69,7 @@ PLAYERS: dict[str, PlayerEntry] = {
     ),
     "exact": PlayerEntry(
         _exact,
-        "another player, but exact where all is known: in tic-tac-toe, the last 14 stones of Connect Four, bear-offs "
+        "another player, but exact in known positions: tic-tac-toe, the last 14 stones of Connect Four, bear-offs "
         "and endings of checkers (tables in `tables`, or else of 3 pieces)",
         "exact needs a player: write exact:champion",
         ("exact:champion",),
@@ -107,12 +107,12 @@ FROM_FOLDER = PlayerEntry(
     options=specs.by_name(
         specs.whole_option(
             "games",
-            "the network after so many games, of a training that keeps one every 1,000 games (`ebert-2007`), or an "
+            "the network after so many games, for a training that keeps one every 1,000 games (`ebert-2007`), or an "
             "evolution that keeps former champions (opponents `hall` or `league`)",
         ),
-        specs.whole_option("keep", "with plies: how many turns, the best by the network, are looked into"),
+        specs.whole_option("keep", "with plies: how many of the best turns by the network are searched"),
         specs.number_option(
-            "within", "with keep: leaves out turns that seem more than so many points worse than the best"
+            "within", "with keep: skips turns that seem worse than the best by more than so many points"
         ),
     ),
 )

@@ -368,7 +368,7 @@ def opponent(name: str, game: Game) -> Player:
     """A player that candidates meet. Raises `ValueError` for one in plain Python, and one that learns over a game."""
     player = make_player(name, game)
     if player.on_host:
-        raise ValueError(f"opponent {name} runs as plain Python, which is no part of a compiled generation")
+        raise ValueError(f"opponent {name} runs as plain Python, which cannot be part of a compiled generation")
     if player.learns:
         raise ValueError(f"opponent {name} learns over a game, which opponents do not; leave out keep=1")
     return player

@@ -66,7 +66,7 @@ def from_dict(fields: Any) -> GameRecord:
         if name not in _KINDS:
             raise ValueError(f"no field {name!r} is known; there are {', '.join(_KINDS)}")
         if not isinstance(value, _KINDS[name]) or isinstance(value, bool):  # type: ignore[arg-type]
-            raise ValueError(f"{name} is {str(value)[:40]!r}, which it cannot be")
+            raise ValueError(f"{name} is {str(value)[:40]!r}, which is not of its type")
     turns = tuple(_turn(turn) for turn in fields["turns"])
     players = fields.get("players", ["first", "second"])
     if len(players) != 2 or not all(isinstance(name, str) for name in players):

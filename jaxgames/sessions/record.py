@@ -50,7 +50,7 @@ def game_options(game: Game) -> dict[str, Any]:
 def result_text(results: Mapping[float | None, str], points: float | None) -> str:
     """The text of a result in a format. Raises `ValueError` for points for which the format has no text."""
     if points not in results:
-        raise ValueError(f"a game of {points:+g} points cannot be said here, only {', '.join(results.values())}")
+        raise ValueError(f"a game of {points:+g} points cannot be written here, only {', '.join(results.values())}")
     return results[points]
 
 

@@ -244,7 +244,7 @@ def lookup_of(game: Game) -> tuple[Knowledge, Load]:
     Raises `ValueError` for another game; `load` does for a broken table.
     """
     if game.id not in LOOKUPS:
-        raise ValueError(f"nothing is known exactly of {game.id!r}; but of {', '.join(LOOKUPS)}")
+        raise ValueError(f"no exact values of {game.id!r} are known; there are some of {', '.join(LOOKUPS)}")
     return LOOKUPS[game.id](game)
 
 
@@ -252,14 +252,14 @@ def leaf_lookup(game: Game) -> tuple[LeafKnowledge, Load]:
     """As `lookup_of`, if it is a table. Raises `ValueError` if positions must be solved by a search."""
     lookup, load = whole_lookup(game) if is_small(game) else lookup_of(game)
     if not isinstance(lookup, LeafKnowledge):
-        raise ValueError(f"{game.id} has no table for the leaves of a search, but on boards up to 4 x 5")
+        raise ValueError(f"{game.id} has no table for the leaves of a search, except on boards up to 4 x 5")
     return lookup, load
 
 
 def whole_lookup(game: Game) -> tuple[Knowledge, Load]:
     """The values of all positions of a small game. Raises `ValueError` if `is_small` is false."""
     if not is_small(game):
-        raise ValueError(f"not all of {game.id} is known; but of tic_tac_toe, and of Connect X up to 4 x 5")
+        raise ValueError(f"{game.id} is not known completely; tic_tac_toe is, and Connect X up to 4 x 5")
     index = SmallBoard(game) if isinstance(game, ConnectFour) else TicTacToeIndex()
     return WholeLookup(index), functools.partial(_solve_whole, index)
 

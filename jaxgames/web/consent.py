@@ -62,11 +62,11 @@ class Verdicts(NamedTuple):
 
 
 _WATCH = "you only watch; ask for the link of a seat to play"
-_CHANGE = "you only watch; who plays may change the game"
+_CHANGE = "you only watch; only players may change the game"
 _NO_HELP = "no evaluations while two people play; they are shown when the game is over"
 _OTHERS = "another person sits there"
-_PROVES = "a challenge is played without help and as it comes; leave it, or play to its end"
-_GIVES = "only who sits there can give the seat away"
+_PROVES = "a challenge allows no help and no changes; leave it, or play it to its end"
+_GIVES = "only the person who sits there can give the seat away"
 
 FREE = Verdicts("yes", "yes", "yes", "yes", "yes", "", "yes")
 MOVE = Verdicts("yes", "yes", "yes", "no", "no", _WATCH, "yes")

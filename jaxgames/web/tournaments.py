@@ -120,7 +120,7 @@ class TournamentForm:
         most = limits.tournament_games
         games = Setting("games", int, USUAL_GAMES, "of each pair", low=2, high=most)
         behind = Setting("behind", int, BEHIND, "points by which a player drops out", low=1, high=most)
-        most_games = Setting("most_games", int, min(MOST_GAMES, most), "then who is ahead goes on", low=2, high=most)
+        most_games = Setting("most_games", int, min(MOST_GAMES, most), "then the leader goes on", low=2, high=most)
         self._numbers = {
             ROUND_ROBIN: {"games": games, "seed": seed},
             KNOCKOUT: {"behind": behind, "most_games": most_games, "seed": seed},

@@ -46,7 +46,7 @@ def test_what_cannot_be_had_gets_one_line(hub):
         "hf://somebody/networks": "expected hf://OWNER/REPOSITORY/NAME.safetensors$",
         "hf://somebody/networks/x.npz": "expected hf://OWNER/REPOSITORY/NAME.safetensors$",
         "hf://somebody/x.safetensors": "expected hf://OWNER/REPOSITORY/NAME.safetensors$",
-        "hf://somebody/networks/x.safetensors": "cannot be had: 404 Client Error. Entry Not Found for .*x.json.$",
+        "hf://somebody/networks/x.safetensors": "cannot be fetched: 404 Client Error. Entry Not Found for .*x.json.$",
     }.items():
         with pytest.raises(ValueError, match=f"^{name}:? {why}"):
             baselines.load(name)

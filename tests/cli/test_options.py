@@ -188,16 +188,16 @@ REFUSED = {
     f"data make --out O {FOUR} --solved a --seed 1 --moves-of first": "--seed, --moves-of: of games that players play",
     f"tournament --knockout A {TTT} --png a.png": "--png draws a round robin",
     "tournament --out O --resume --seed 0": "give it --out FOLDER and nothing else",
-    "reproduce td-gammon --again A --seed 0": "--again makes a page of figures that are there",
-    "reproduce td-gammon --again A --quick": "--again makes a page of figures that are there",
-    "reproduce td-gammon --again A --parts a": "--again makes a page of figures that are there",
+    "reproduce td-gammon --again A --seed 0": "--again makes a page from existing figures",
+    "reproduce td-gammon --again A --quick": "--again makes a page from existing figures",
+    "reproduce td-gammon --again A --parts a": "--again makes a page from existing figures",
     "train td --out O --set a=1 --set a=2": "a is set twice, to 1 and 2; expected once",
     "train td --out O --set population=4 --population 5": "population is set twice, to 4 and 5",
     "train --out O --resume --seed 1": "give it --out and nothing else",
     f"match random random {FOUR} --set rows=5 --set rows=6": "--set rows is there twice, with 5 and 6",
     "play tic_tac_toe --against person --seat first": "--seat and --against person: people sit on both seats",
     "play tic_tac_toe --points 3 --from X../.../...": "a match begins at the usual start",
-    "score tic_tac_toe random --endings 4 --limit 3": "--limit is of a file",
+    "score tic_tac_toe random --endings 4 --limit 3": "--limit is for --positions",
 }
 """What would have no effect beside something else."""
 

@@ -38,7 +38,7 @@ def test_tic_tac_toe_for_people(capsys):
     [
         ("checkers random --endings 0", "number 0: expected a whole number from 1 on"),
         ("tic_tac_toe random --endings 100000", "ask for fewer"),
-        ("checkers random --endings 5 --limit 3", "--limit is of a file"),
+        ("checkers random --endings 5 --limit 3", "--limit is for --positions"),
     ],
 )
 def test_bad_input_gets_one_line(arguments, words, capsys, monkeypatch):

@@ -211,7 +211,7 @@ def test_a_submission_is_a_player(submission, data_dir, monkeypatch):
     [
         ("export kaggle random --out {path}/a.py", "random neither searches nor has a network: there is nothing"),
         ("export kaggle uct:5s --game connect_four --out {path}/a.py", "uct:5s thinks too long for Kaggle's 2 seconds"),
-        ("export kaggle lgr:50 --game connect_four --out {path}/a.py", "lgr:50 searches as no submission does"),
+        ("export kaggle lgr:50 --game connect_four --out {path}/a.py", "no submission searches like lgr:50"),
         ("export kaggle uct:50,trees=2 --game connect_four --out {path}/a.py", "expected uct, rave or amaf with plain"),
         ("export kaggle champion --game checkers --out {path}/a.py", "plays checkers; Kaggle's Connect X is connect_"),
         ("export kaggle champion --out {path}/no/a.py", "a.py cannot be made: there is no folder"),

@@ -48,7 +48,7 @@ REFUSED = {
     ),
     "records that nobody is given": (
         lambda: tournament(["random", "weak:0.5:random"], game=CHECKERS, record=True),
-        "^record=True: the records are given to finished, and there is none; leave record out$",
+        "^record=True needs finished, which gets the records: pass it, or leave record out$",
     ),
     "numbers of evosax that nothing reads": (
         lambda: Evosax("MA_ES", 4, 3, {"c_c": 0.5}), "^evosax's MA_ES reads no number 'c_c'; available: sigma, ",

@@ -268,5 +268,5 @@ def test_our_own_entry_points_lead_somewhere():
 
 
 def test_a_player_in_python_is_no_part_of_a_program():
-    with pytest.raises(ValueError, match="mine runs as plain Python: it plays, but is no part of a compiled program"):
+    with pytest.raises(ValueError, match="runs as plain Python: it plays, but cannot be part of a compiled program"):
         jax.jit(python(first).turn)((), np.zeros(1), np.zeros(1, np.uint32))

@@ -289,12 +289,12 @@ def test_a_file_that_cannot_be_written_stays_as_it_was(tmp_path, monkeypatch):
         (
             "pdn",
             partial(ended, "checkers", None, "11-15", points=0.5),
-            r"\+0.5 points cannot be said here, only 1-0, 0-1",
+            r"\+0.5 points cannot be written here, only 1-0, 0-1",
         ),
         (
             "txt",
             partial(ended, "connect_four", None, "4", points=2.0),
-            r"\+2 points cannot be said here, only 1-0, 0-1",
+            r"\+2 points cannot be written here, only 1-0, 0-1",
         ),
         (
             "mat",

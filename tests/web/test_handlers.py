@@ -261,7 +261,7 @@ def test_an_invitation_gives_the_seat_away(ann, bob):
     assert "no seat" in bob.refuse("join", session=ann.welcome["session"], token=first)
     bob.join(ann.welcome["session"], second)
     assert bob.state["you"]["seats"] == [1]
-    assert "only who sits there" in ann.refuse("invite", seat=1)
+    assert "only the person who sits there" in ann.refuse("invite", seat=1)
     assert "another person" in bob.refuse("seat", seat=0, to=RANDOM)
 
 

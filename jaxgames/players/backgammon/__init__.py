@@ -32,6 +32,6 @@ PLAYERS = {
         ("pubeval",),
         games=("backgammon",),
     ),
-    "simple": _simple("simple", "no look-ahead, a heuristic by hand; of equal plays one by lot"),
+    "simple": _simple("simple", "no look-ahead, a heuristic by hand; draws among equal plays"),
     "tidy": _simple("tidy", "no look-ahead, a heuristic by hand that settles equal plays by blots and pips"),
 }
