@@ -1,7 +1,7 @@
 """One game that people play: turns by text or action by action, undo and redo, seats, chance, the result.
 
 The terminal and the browser page are built on it. Plain Python around a few small compiled programs for each game; the
-program that makes a state also computes what is shown of it. Seat 0 is the player who moves first in the start
+program that makes a state also computes its legal actions. Seat 0 is the player who moves first in the start
 position.
 """
 

@@ -136,8 +136,8 @@ def _alternating_order(columns: list[str], steps: Iterator[int]) -> list[int] | 
     XOXO... is NP-hard (Amarilli and Paperman, "Topological sorting with regular constraints", ICALP 2018), so some
     boards use up all steps. Then it raises `ValueError`. Only the remaining stacks matter, not their columns, so
     stacks that led nowhere are remembered. The search seldom backtracks, since it orders its choices: first a stone
-    with one of the other colour on it, so that both players can go on; among these the one with most stones of its own
-    colour in a row above it, then the highest stack, since these need most moves elsewhere in between.
+    with one of the other colour on it, so that both players can go on; among these the one with most pairs of equal
+    neighbours in its stack, then the highest stack, since these need most moves elsewhere in between.
     """
     left = list(columns)
     order: list[int] = []
