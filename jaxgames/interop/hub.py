@@ -294,7 +294,7 @@ def serve(player: Player, commands: Iterable[str], answers: TextIO) -> int:
                 case "ping":
                     say("pong")
                 case "pos":
-                    board = None  # so that no move is made in an old position if the new one is wrong
+                    board = None  # no move in an old position if the new one is wrong
                     board = _position(line.arguments)
                 case "go" if board is not None:
                     chosen += 1
