@@ -348,7 +348,7 @@ def test_help_lists_the_recipes(capsys):
         ("train td-gammon --out {out} --devices 99", "99 devices"),
         ("train td-gammon --out {out} --set batch=3 --devices 2", "evenly"),
         ("train --out {out} --resume", "does not exist"),
-        ("train td-gammon --out {out} --resume", "nothing else"),
+        ("train td-gammon --out {out} --resume", "only --out"),
         ("match nobody pubeval", "random, pubeval"),
         ("match simple:9 pubeval", "simple:1"),
         ("match random pubeval --games 0", "1 or more"),

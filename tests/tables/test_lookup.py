@@ -48,7 +48,7 @@ def test_a_horizon_of_checkers():
 
 
 def test_no_search_at_the_leaves_of_a_search():
-    with pytest.raises(ValueError, match="connect_four has no table for the leaves of a search, but on boards up to 4"):
+    with pytest.raises(ValueError, match="connect_four has no table for the leaves of a search, except on boards up"):
         make("uct:8,leaves=exact", make_game("connect_four"))
     small = make_game("connect_four", rows=4, cols=4)
     assert leaf_lookup(small)[0].index.bits == 20
