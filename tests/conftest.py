@@ -10,6 +10,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import jax
@@ -56,6 +57,20 @@ def quick_tests(pytestconfig: pytest.Config) -> frozenset[str]:
 def data_dir() -> Path:
     """The folder of reference data made by others, tests/data."""
     return Path(__file__).parent / "data"
+
+
+@pytest.fixture
+def compilations() -> Iterator[list[str]]:
+    """The names of all programs that are compiled, also those that are found in the cache on the disk."""
+    names: list[str] = []
+
+    def note(event: str, seconds: float, **about: Any) -> None:
+        if event.endswith("backend_compile_duration"):
+            names.append(str(about.get("fun_name")))
+
+    jax.monitoring.register_event_duration_secs_listener(note)
+    yield names
+    jax.monitoring.unregister_event_duration_listener(note)
 
 
 @pytest.fixture

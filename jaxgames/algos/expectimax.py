@@ -43,7 +43,7 @@ class Expectimax(Settings):
 
     Each player considers only the best `keep` turns by the value itself and, of these, those that seem at most `within`
     points worse than the best; by default all. Time grows by the factor turns x outcomes with each ply; memory with the
-    batch, and by `CHUNK` positions a ply.
+    batch, and by `CHUNK` positions a ply. Outside of `jit`, the loops of its methods are compiled anew in each call.
 
     Raises `TypeError` or `ValueError` for numbers that leave nothing to look at.
     """

@@ -254,7 +254,10 @@ class SelfPlayBackprop:
         return SelfPlayState(self.network.init(key, self.members), settings, jnp.int32(0))
 
     def update(self, state: SelfPlayState, key: Key[Array, ""]) -> tuple[SelfPlayState, SelfPlayMetrics]:
-        """One game of each network, then for each of its positions, in order, one step on half the squared error."""
+        """One game of each network, then for each of its positions, in order, one step on half the squared error.
+
+        Outside of `jit`, games and steps are compiled anew in each call.
+        """
         settings = state.settings
         kind = settings.cycle[state.games % len(settings.cycle)]
         played = self.play(state.params, settings, kind, key)
@@ -287,7 +290,8 @@ class SelfPlayBackprop:
     ) -> Episodes:
         """`games` games of one `kind` for each network of `params`; game i * members + m is that of network m.
 
-        `settings` say how networks choose, `key` decides what is random.
+        `settings` say how networks choose, `key` decides what is random. Outside of `jit`, the games are compiled anew
+        in each call.
         """
         number = games * self.members
         opening = self.game.init_position(jax.random.fold_in(key, 1))

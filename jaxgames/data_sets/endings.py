@@ -8,7 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, UInt32
 
-from jaxgames.data_sets.makers import played_games
+from jaxgames.data_sets.makers import known_rows, played_games
+from jaxgames.envs.core import Game, Outcome
 from jaxgames.envs.turns.best import turn_worth
 from jaxgames.ops import checks
 from jaxgames.ops.pytrees import concatenate, take, unique_rows
@@ -69,19 +70,27 @@ def score_endings(player: Player, number: int, seed: int = 0) -> EndingsAccuracy
 def _judge(
     lookup: Knowledge, scores: Any, player: Player, positions: Any, bits: UInt32[Array, " n"]
 ) -> tuple[KnownTurns, Array]:
-    chosen = player.play_once(positions, bits)
+    judge = _compiled_judge_turns if player.on_host else _judge_turns
+    return judge(lookup, player.game, scores, positions, player.play_once(positions, bits))
+
+
+def _judge_turns(
+    lookup: Knowledge, game: Game, scores: Any, positions: Any, chosen: Outcome
+) -> tuple[KnownTurns, Array]:
     worth = turn_worth(chosen, lambda after: lookup.worth(scores, after))
-    return known_turns(player.game, lookup, scores, positions), worth
+    return known_turns(game, lookup, scores, positions), worth
+
+
+_compiled_judge_turns = jax.jit(_judge_turns, static_argnums=(0, 1))
 
 
 def _known_positions(player: Player, lookup: Knowledge, number: int, seed: int) -> Any:
     """Different positions of games of random players."""
-    covers = jax.jit(lookup.covers)  # compiled for each round, in a moment
     one = random(player.game)
     games, parts = played_games(one, one, GAMES * MOST_ROUNDS, seed, games_per_shard=GAMES), []
     for shard in range(games.shards):
         rows = games.rows(shard)
-        wanted = np.asarray(covers(rows.position)) & (rows.mask.sum(axis=1) > 1)
+        wanted = known_rows(lookup, rows.position) & (rows.mask.sum(axis=1) > 1)
         parts.append(take(rows.position, np.flatnonzero(wanted)))
         together = concatenate(parts)
         different = np.sort(unique_rows(together)[0])

@@ -38,7 +38,7 @@ from jaxgames.runs.files import digest, fingerprint
 from jaxgames.runs.folder import DataSetFolder
 from jaxgames.sessions.record import GameRecord, game_options
 from jaxgames.sessions.session import PlayedTurn, Session, after_actions
-from jaxgames.tables.lookup import Knowledge, known_turns, lookup_of
+from jaxgames.tables.lookup import Knowledge, covered, known_turns, lookup_of
 
 GAMES_PER_SHARD = 2048
 RECORDS_PER_SHARD = 1024
@@ -217,7 +217,7 @@ def exact_labels(maker: Maker) -> Maker:
         rows = maker.rows(shard)
         policy, weight = rows.policy.copy(), rows.policy_weight.copy()
         value, value_weight = rows.value.copy(), rows.value_weight.copy()
-        numbers = np.flatnonzero(np.asarray(jax.jit(lookup.covers)(rows.position)))
+        numbers = np.flatnonzero(known_rows(lookup, rows.position))
         if len(numbers):
             played = np.argmax(rows.policy[numbers], axis=1).astype(np.int32)
             asked = take(rows.position, numbers), played
@@ -230,6 +230,11 @@ def exact_labels(maker: Maker) -> Maker:
         return rows._replace(policy=policy, policy_weight=weight, value=value, value_weight=value_weight)
 
     return dataclasses.replace(maker, made={**maker.made, "exact": True}, rows=label)
+
+
+def known_rows(lookup: Knowledge, positions: Any) -> Bool[np.ndarray, " n"]:
+    """Which positions are known exactly, `CHUNK` at a time."""
+    return in_chunks(partial(covered, lookup), positions, CHUNK) if num_rows(positions) else np.zeros(0, bool)
 
 
 def _made_of(files: Sequence[str | Path]) -> dict[str, list[str]]:

@@ -145,7 +145,8 @@ class Game(Generic[Position]):
     def best_turn(self, positions: Position, value: Value) -> tuple[Outcome[Position], Float32[Array, " batch"]]:
         """The turn that is best for the player to act if positions are worth `value`, and what it is worth.
 
-        Among equally good turns it always takes the same one. Chance after the turn is still to come.
+        Among equally good turns it always takes the same one. Chance after the turn is still to come. Call this and
+        the next three inside `jit`: outside, the loops that some games have are compiled anew in each call.
         """
         return best.best_of_all(self, positions, value)
 

@@ -17,6 +17,7 @@ from jaxtyping import Array, Int, Int32, UInt32
 
 from jaxgames.envs.connect_four import ConnectFour, notation
 from jaxgames.envs.connect_four.board import Position, from_plain
+from jaxgames.envs.core import Outcome
 from jaxgames.ops import json_text
 from jaxgames.players import Player
 from jaxgames.players.host import take_forfeits
@@ -251,7 +252,14 @@ def _solve_moves(game: ConnectFour, positions: Position, columns: Int32[Array, "
 
 def _choose(player: Player, positions: Position, words: UInt32[Array, " batch"]) -> Int32[Array, " batch"]:
     """The columns that a player chooses, -1 for an illegal action."""
-    outcome = player.play_once(positions, words)
+    columns = _compiled_columns if player.on_host else _columns
+    return columns(player.game, positions, player.play_once(positions, words))
+
+
+def _columns(game: ConnectFour, positions: Position, outcome: Outcome) -> Int32[Array, " batch"]:
     after = jax.tree.map(jnp.asarray, outcome.position)
-    columns = player.game.turn_actions(positions, after, jnp.ones(len(words), bool), after)[0]
+    columns = game.turn_actions(positions, after, jnp.ones(len(outcome.over), bool), after)[0]
     return jnp.where(forfeits(positions, outcome), -1, columns)
+
+
+_compiled_columns = jax.jit(_columns, static_argnums=0)

@@ -21,10 +21,13 @@ Tree = TypeVar("Tree")
 def equal(one: Tree, other: Tree) -> Bool[Array, " batch"]:
     """Which positions of two batches are the same."""
 
-    def same(x, y):
-        return jnp.all((x == y).reshape(len(x), math.prod(x.shape[1:])), axis=1)
+    numpy = all(isinstance(leaf, np.ndarray) for leaf in jax.tree.leaves((one, other)))
+    xnp = np if numpy else jnp  # outside of `jit`, JAX would compile a program for every size of a batch
 
-    return functools.reduce(jnp.logical_and, jax.tree.leaves(jax.tree.map(same, one, other)))
+    def same(x, y):
+        return xnp.all((x == y).reshape(len(x), math.prod(x.shape[1:])), axis=1)
+
+    return functools.reduce(xnp.logical_and, jax.tree.leaves(jax.tree.map(same, one, other)))
 
 
 def select(condition: Bool[Array, "..."], on_true: Tree, on_false: Tree) -> Tree:

@@ -6,12 +6,13 @@ position is known exactly, otherwise the other player's.
 
 import dataclasses
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float32, UInt32
+from jaxtyping import Array, Bool, Float32, UInt32
 from typing_extensions import override
 
 from jaxgames.algos.evolution.saved import NetworkConfig
@@ -22,11 +23,11 @@ from jaxgames.envs.core import Game, Outcome, State, Value
 from jaxgames.envs.registry import make
 from jaxgames.envs.turns.best import turn_worth
 from jaxgames.ops import checks
-from jaxgames.ops.pytrees import BoundMethod, add_batch_axis, by_its_object, select, take
+from jaxgames.ops.pytrees import BoundMethod, add_batch_axis, by_its_object, in_chunks, select, take
 from jaxgames.ops.random_bits import fold_in
 from jaxgames.players.host import forfeits_of
 from jaxgames.players.player import NetworkPolicy, Player, TurnPolicy
-from jaxgames.tables.lookup import LOOKUPS, Knowledge, lookup_of, whole_lookup
+from jaxgames.tables.lookup import LOOKUPS, Knowledge, KnownTurns, covered, known_turns, lookup_of, whole_lookup
 
 ROWS = 9
 """The least number of positions that a player evaluates together. For fewer, backgammon has further programs, made for
@@ -243,10 +244,12 @@ class _WrappedTurn(TurnPolicy):
         """Whether the other player runs as plain Python."""
         return getattr(self.turn, "on_host", False)
 
+    def _asks(self, bits: UInt32[Array, " batch"]) -> bool:
+        """Whether to ask plain Python: then what the game does is in compiled programs of `ROWS` positions each."""
+        return self.on_host and not isinstance(bits, jax.core.Tracer)  # in a program the other player is refused
+
     def _asked(self, params: Any, positions: Any, bits: UInt32[Array, " batch"], where: Any, other: Outcome) -> Outcome:
         """`other`, but `where` the turns of a player in plain Python: one that is not used must not cost it a game."""
-        if isinstance(bits, jax.core.Tracer):
-            return self.turn(params, positions, bits)  # says that it cannot
         rows, outcome = np.flatnonzero(where), jax.tree.map(np.array, other)
         if len(rows):
             chosen = self.turn(params, take(positions, rows), bits[rows])
@@ -264,11 +267,23 @@ class WeakTurn(_WrappedTurn):
     @override
     def __call__(self, params: Any, positions: Any, bits: UInt32[Array, " batch"]) -> Outcome:
         threshold, inner = params
-        errs = (fold_in(bits, jnp.uint32(1)) >> 8) < threshold
-        drawn = self.game.random_turn(positions, fold_in(bits, jnp.uint32(2)))
-        if self.on_host:
-            return self._asked(inner, positions, bits, ~errs, drawn)
+        if self._asks(bits):
+            asked = jax.device_get((positions, bits))
+            errs, drawn = in_chunks(lambda each: _compiled_draws(self.game, threshold, *each), asked, ROWS)
+            return self._asked(inner, *asked, ~errs, drawn)
+        errs, drawn = _draws(self.game, threshold, positions, bits)
         return select(errs, drawn, self.turn(inner, positions, bits))
+
+
+def _draws(
+    game: Game, threshold: Any, positions: Any, bits: UInt32[Array, " batch"]
+) -> tuple[Bool[Array, " batch"], Outcome]:
+    """Where a weak player errs, and a turn at random."""
+    errs = (fold_in(bits, jnp.uint32(1)) >> 8) < threshold
+    return errs, game.random_turn(positions, fold_in(bits, jnp.uint32(2)))
+
+
+_compiled_draws = jax.jit(_draws, static_argnums=0)
 
 
 def weak(player: Player, name: str, probability: float) -> Player:
@@ -302,28 +317,36 @@ class ExactTurn(_WrappedTurn):
     @override
     def __call__(self, params: Any, positions: Any, bits: UInt32[Array, " batch"]) -> Outcome:
         scores, inner = params
+        if self._asks(bits):
+            return self._on_host(scores, inner, *jax.device_get((positions, bits)))
 
         def worth(after):
             return self.lookup.worth(scores, after)
 
-        chosen = None if self.on_host else self.turn(inner, positions, bits)
+        chosen = self.turn(inner, positions, bits)
         best, most = self.game.best_turn(positions, worth)
-        if chosen is None:
-            chosen = self._chosen_on_host(inner, positions, bits, best, most)
         holds = (most == 0) & (turn_worth(chosen, worth) == 0)
         return select(self.lookup.covers(positions) & ~holds, best, chosen)
 
-    def _chosen_on_host(
-        self, params: Any, positions: Any, bits: UInt32[Array, " batch"], best: Outcome, most: Float32[Array, " batch"]
-    ) -> Outcome:
-        """The turns of a player in plain Python where they may be taken, else the best ones."""
-        covers = self.lookup.covers(positions)
-        chosen = self._asked(params, positions, bits, ~covers, best)
+    def _on_host(self, scores: Any, params: Any, positions: Any, bits: UInt32[np.ndarray, " batch"]) -> Outcome:
+        """The same, where a player in plain Python is asked only for turns that may be taken."""
+        known = in_chunks(lambda each: _known_turns(self.game, self.lookup, scores, each), positions, ROWS)
+        chosen = self._asked(params, positions, bits, ~known.covered, known.best)
         reasons = forfeits_of(self.turn)
-        known = len(reasons)
-        chosen = self._asked(params, positions, bits, covers & (most == 0), chosen)
-        del reasons[known:]  # who fails where the best turn is known plays that one
-        return chosen
+        number = len(reasons)
+        chosen = self._asked(params, positions, bits, known.covered & (known.worth == 0), chosen)
+        del reasons[number:]  # who fails where the best turn is known plays that one
+        return in_chunks(lambda each: _kept(self.lookup, scores, *each), (known, chosen), ROWS)
+
+
+_known_turns = jax.jit(known_turns, static_argnums=(0, 1))
+
+
+@partial(jax.jit, static_argnums=0)
+def _kept(lookup: Knowledge, scores: Any, known: KnownTurns, chosen: Outcome) -> Outcome:
+    """The chosen turns where they keep a draw or nothing is known, else the best ones."""
+    holds = (known.worth == 0) & (turn_worth(chosen, lambda after: lookup.worth(scores, after)) == 0)
+    return select(known.covered & ~holds, known.best, chosen)
 
 
 def exact(player: Player, name: str) -> Player:
@@ -351,5 +374,5 @@ def advisor(player: Player, state: State) -> Player:
     """The player to ask in a state: an exact one if the position is known, otherwise the player itself."""
     if state._game.id not in LOOKUPS or isinstance(player.turn, ExactTurn) or player.learns:
         return player
-    covered = lookup_of(state._game)[0].covers(add_batch_axis(state._position))
-    return exact(player, f"exact:{player.name}") if bool(covered[0]) else player
+    known = covered(lookup_of(state._game)[0], add_batch_axis(state._position))
+    return exact(player, f"exact:{player.name}") if bool(known[0]) else player

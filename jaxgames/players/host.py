@@ -47,6 +47,7 @@ class HostTurn:
         del params
         if isinstance(bits, jax.core.Tracer):
             raise ValueError(f"{self.name} runs as plain Python: it plays, but cannot be part of a compiled program")
+        positions = jax.device_get(positions)
         outcomes = [self._play(take(positions, row)) for row in range(len(bits))]
         return jax.tree.map(lambda *rows: np.stack(rows), *outcomes)
 

@@ -147,20 +147,31 @@ class Player(Generic[Position]):
             raise ValueError(f"act needs states of shape [batch], not {list(states.terminated.shape)}")
         positions = states._position
         bits = jax.random.bits(key, states.terminated.shape, jnp.uint32)
-        outcome, learned = self.play(positions, bits, memory.learned)
-        chosen = outcome.position
-        actions, kept = self.game.turn_actions(positions, memory.target, memory.pending, chosen)
-        target, learned = select(kept, memory.target, chosen), select(kept, memory.learned, learned)
-        after = jax.vmap(self.game.play)(positions, actions)
-        illegal = ~kept & forfeits(positions, outcome)
-        pending = ~(after.over | after.turn_passes | equal(after.position, target) | illegal)
-        return jnp.where(illegal, -1, actions), PlayerMemory(target, pending, learned)
+        played = self.play(positions, bits, memory.learned)
+        next_actions = _compiled_next_actions if self.on_host else _next_actions
+        return next_actions(self.game, positions, *played, memory)
 
     def init_memory(self, batch: int) -> PlayerMemory[Position]:
         """The memory before the first action of `batch` games."""
         single = jax.eval_shape(self.game.init_position, jax.random.key(0))
         target = jax.tree.map(lambda x: jnp.zeros((batch, *x.shape), x.dtype), single)
         return PlayerMemory(target, jnp.zeros(batch, bool), self.begin(jnp.arange(batch, dtype=jnp.int32)))
+
+
+def _next_actions(
+    game: Game[Position], positions: Position, outcome: Outcome[Position], learned: Any, memory: PlayerMemory[Position]
+) -> tuple[Int32[Array, " batch"], PlayerMemory[Position]]:
+    """What `Player.act` gives, from the turns that were chosen."""
+    chosen = outcome.position
+    actions, kept = game.turn_actions(positions, memory.target, memory.pending, chosen)
+    target, learned = select(kept, memory.target, chosen), select(kept, memory.learned, learned)
+    after = jax.vmap(game.play)(positions, actions)
+    illegal = ~kept & forfeits(positions, outcome)
+    pending = ~(after.over | after.turn_passes | equal(after.position, target) | illegal)
+    return jnp.where(illegal, -1, actions), PlayerMemory(target, pending, learned)
+
+
+_compiled_next_actions = jax.jit(_next_actions, static_argnums=0)
 
 
 @dataclasses.dataclass(frozen=True)

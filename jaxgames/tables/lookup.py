@@ -23,6 +23,7 @@ from jaxgames.envs.connect_four.board import Position as ConnectFourPosition
 from jaxgames.envs.connect_four.game import ConnectFour
 from jaxgames.envs.core import Game, Outcome
 from jaxgames.envs.tic_tac_toe.game import TicTacToe
+from jaxgames.runs.files import fingerprint
 from jaxgames.tables.bearoff import BearOffs, two_sided
 from jaxgames.tables.checkers import MOST_PIECES, CheckersEndings
 from jaxgames.tables.connect_four_solver import Solver
@@ -77,6 +78,12 @@ def known_turns(game: Game, lookup: Knowledge, scores: Any, positions: Any) -> K
     """The best turns of positions, by the exact values of the positions after them."""
     best, worth = game.best_turn(positions, lambda after: lookup.worth(scores, after))
     return KnownTurns(lookup.covers(positions), best, worth, lookup.points(worth))
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def covered(lookup: Knowledge, positions: Any) -> Bool[Array, " batch"]:
+    """`lookup.covers` outside of `jit`: compiled for each size of a batch."""
+    return lookup.covers(positions)
 
 
 class TableScores(NamedTuple):
@@ -276,13 +283,16 @@ def _checkers(game: Game) -> tuple[Knowledge, Load]:
         lookup = Lookup(index_of(game.id, pieces))
         path = usual_folder(lookup.index)
         if TableFolder.is_at(path) and not TableFolder.open(path).missing(lookup.index):
-            return lookup, functools.partial(_read, lookup)
+            return lookup, functools.partial(_read, lookup, path.absolute(), fingerprint(path / TableFolder.HEADER))
     lookup = Lookup(index_of(game.id, AT_ONCE))
     return lookup, functools.partial(_solve_endings, lookup)
 
 
-def _read(lookup: Lookup) -> Any:
-    return lookup.scores(open_table(lookup.index, usual_folder(lookup.index)).slice)
+@functools.lru_cache(maxsize=1)
+def _read(lookup: Lookup, path: Path, header: tuple[int, str]) -> Any:
+    """The arrays of a table that was built. Its header, which holds the checksums of all files, says which one."""
+    del header
+    return lookup.scores(open_table(lookup.index, path).slice)
 
 
 def _bear_off(game: Game) -> tuple[Knowledge, Load]:

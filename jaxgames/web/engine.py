@@ -160,6 +160,7 @@ class Engine:
             name: concurrent.futures.ThreadPoolExecutor(count, f"jaxgames-{name}") for name, count in THREADS.items()
         }
         self._rules: dict[Game, asyncio.Future[None]] = {}
+        self._counted: set[Game] = set()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._random = random.SystemRandom()
 
@@ -191,16 +192,22 @@ class Engine:
     async def prepare(self, game: Game) -> None:
         """Compiles the rules of a game, unless they are; afterwards its sessions answer at once."""
         if game not in self._rules:
-            if len(self._rules) >= 4 * self.limits.programs:  # boards of many sizes: all memory of them is freed
-                self._rules.clear()
-                self.programs.clear()
-                jax.clear_caches()
+            self.count(game)
             self._rules[game] = asyncio.ensure_future(self.run("compile", _play_a_turn, game))
         try:
             await asyncio.shield(self._rules[game])
         except Exception:
             self._rules.pop(game, None)
             raise
+
+    def count(self, game: Game) -> None:
+        """Counts rules that are about to be compiled. Of many, as of boards of many sizes, all memory is freed."""
+        if game not in self._counted and len(self._counted) >= 4 * self.limits.programs:
+            self._counted.clear()
+            self._rules.clear()
+            self.programs.clear()
+            jax.clear_caches()
+        self._counted.add(game)
 
     def is_prepared(self, game: Game) -> bool:
         """Whether the rules of a game are compiled."""

@@ -21,7 +21,6 @@ from jaxgames.web.clocks import control_of
 from jaxgames.web.engine import Engine
 from jaxgames.web.games import GameChoice, choose_game
 from jaxgames.web.kept_games import ChallengeGame, KeptGame, KeptGames
-from jaxgames.web.limits import Limits
 from jaxgames.web.rooms import Room
 from jaxgames.web.seats import FIRST, Chair, MatchScore
 
@@ -252,7 +251,7 @@ async def read(room: Room, text: str, name: str | None, number: int) -> GameReco
     if name in _GAMES and len(_GAMES[name].findall(text)) > 2 * MOST_GAMES:
         raise ValueError(f"the file holds more than {MOST_GAMES} games: leave some out")
     try:
-        records = await room.engine.run("file", loads, text, name, _Bounds(room.limits))
+        records = await room.engine.run("file", loads, text, name, _Bounds(room.engine))
     except ValueError as error:
         raise ValueError(f"the file cannot be read as {name}: {error}") from None
     except (TypeError, KeyError, AttributeError, RecursionError, IndexError) as error:
@@ -263,11 +262,15 @@ async def read(room: Room, text: str, name: str | None, number: int) -> GameReco
 
 
 class _Bounds:
-    """The checks before each game of a file is replayed: their number, the time taken, their options."""
+    """The checks before each game of a file is replayed: their number, the time taken, their options.
 
-    def __init__(self, limits: Limits):
-        self._games, self._seconds = 0, limits.load_seconds
-        self._until = time.monotonic() + limits.load_seconds
+    The engine is told of the rules of each game, as they are compiled even if the file is refused.
+    """
+
+    def __init__(self, engine: Engine):
+        self._engine, self._loop = engine, asyncio.get_running_loop()
+        self._games, self._seconds = 0, engine.limits.load_seconds
+        self._until = time.monotonic() + self._seconds
 
     def __call__(self, game: str, options: Mapping[str, Any]) -> None:
         self._games += 1
@@ -275,7 +278,7 @@ class _Bounds:
             raise ValueError(f"the file holds more than {MOST_GAMES} games: leave some out")
         if time.monotonic() > self._until:
             raise ValueError(f"the file takes more than {self._seconds:g} s to read: leave some games out")
-        choose_game(game, options)
+        self._loop.call_soon_threadsafe(self._engine.count, choose_game(game, options).game)
 
 
 async def replay(room: Room, record: GameRecord) -> tuple[GameChoice, Session, int]:

@@ -2,12 +2,12 @@
 
 import collections
 import contextlib
+import functools
 import hashlib
 import os
 import re
 import threading
 from collections.abc import Callable, Hashable
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -51,8 +51,8 @@ class Programs:
     def __init__(self, player: Player, folder: Path | None = None) -> None:
         kind = (player.game, player.turn)
         self._turn = ExportedProgram(_turn, kind, folder if sighted(player).rule is None else None)
-        self._values = jax.jit(Player.values)
-        self._search = jax.jit(_search)
+        self._values = jax.jit(functools.partial(Player.values))  # functions of its own: JAX frees by the function
+        self._search = jax.jit(functools.partial(_search))
         self.ready: set[int] = set()
 
     def lower(self, player: Player, batch: int) -> None:
@@ -297,7 +297,7 @@ def _shapes(arguments: Any) -> tuple[str, ...]:
     return tuple(jax.typeof(leaf).str_short() for leaf in jax.tree.leaves(arguments))
 
 
-@cache
+@functools.cache
 def fingerprint() -> str:
     """A text that changes with JAX and with every edit of this package."""
     root, digest = Path(jaxgames.__file__).parent, hashlib.sha256(jax.__version__.encode())

@@ -1,5 +1,6 @@
 """Players scored, and data labeled, by what is known exactly."""
 
+import dataclasses
 import json
 
 import jax
@@ -10,6 +11,7 @@ from jaxgames import make as make_game
 from jaxgames.cli import main
 from jaxgames.data_sets import exact_labels, played_games
 from jaxgames.data_sets.endings import score_endings
+from jaxgames.ops.pytrees import take
 from jaxgames.players import make
 from jaxgames.tables.lookup import lookup_of
 
@@ -48,7 +50,7 @@ def test_bad_input_gets_one_line(arguments, words, capsys, monkeypatch):
     assert words in error and error.count("\n") == 1
 
 
-def test_labels_are_exact():
+def test_labels_are_exact(compilations):
     """Values are those of best play; actions that lose something are replaced by some that do not."""
     random = make("random", TIC_TAC_TOE)
     played = played_games(random, random, 64)
@@ -66,6 +68,11 @@ def test_labels_are_exact():
     kept = (before.policy == rows.policy).all(axis=1)
     assert 0.3 < kept.mean() < 0.9
     jax.tree.map(np.testing.assert_array_equal, before.position, rows.position)
+    compilations.clear()
+    for number in (0, 5, 9):  # shards of any size, by the same programs
+        part = exact_labels(dataclasses.replace(played, rows=lambda _, n=number: take(before, slice(n)))).rows(0)
+        jax.tree.map(np.testing.assert_array_equal, part, take(rows, slice(number)))
+    assert not compilations
 
 
 def test_the_command_labels(tmp_path, capsys):

@@ -121,3 +121,5 @@ def test_select_takes_whole_rows_at_any_batch_rank():
         assert (np.asarray(tree[0]) == ~condition).all()
         assert (np.asarray(tree[1]) == ~condition[..., None]).all()
     assert pytrees.equal(one, other).tolist() == [False, False] and pytrees.equal(one, one).all()
+    assert isinstance(pytrees.equal(one, other), np.ndarray), "JAX would compile a program for every size"
+    assert jax.jit(pytrees.equal)(one, other).tolist() == [False, False]

@@ -7,10 +7,11 @@ import pytest
 
 import jaxgames
 from jaxgames.envs.backgammon.best import FEW
+from jaxgames.envs.turns.best import best_of_legal
 from jaxgames.matches import match
-from jaxgames.ops.pytrees import add_batch_axis
+from jaxgames.ops.pytrees import add_batch_axis, take
 from jaxgames.players import generic
-from jaxgames.players.host import HostTurn, take_forfeits
+from jaxgames.players.host import HostTurn, jax_player, take_forfeits
 from jaxgames.players.player import Player
 
 BACKGAMMON = jaxgames.make("backgammon")
@@ -109,3 +110,46 @@ def test_what_a_wrapped_player_in_python_plays_is_what_the_compiled_one_plays():
                     np.asarray, (add_batch_axis(TIC_TAC_TOE.init_position(jax.random.key(0))), np.zeros(1, np.uint32))
                 )
             )
+
+
+class Looping(type(TIC_TAC_TOE)):
+    """Loops over its positions, as the turns of checkers and backgammon do."""
+
+    def best_turn(self, positions, value):
+        return best_of_legal(self, positions, value)
+
+    def random_turn(self, positions, bits):
+        return one_by_one(super().random_turn, positions, bits)
+
+    def turn_actions(self, *arguments):
+        return one_by_one(super().turn_actions, *arguments)
+
+
+def one_by_one(function, *batch):
+    def of_row(row):
+        return take(function(*take(batch, row[None])), 0)
+
+    return jax.lax.map(of_row, jnp.arange(len(jax.tree.leaves(batch)[0])))
+
+
+def test_a_player_in_python_is_asked_between_programs_of_one_size(compilations):
+    """Nothing of the game runs outside of them: a new player and other sizes of batches compile nothing."""
+    game, texts = Looping(), ("XX./OO./...", ".../.O./X..", "XOX/OO./X..", ".../.../...", "X.O/.../...")
+    positions = jax.tree.map(lambda *rows: np.stack(rows), *map(TIC_TAC_TOE.parse, texts * 2))
+    key = jax.random.key(1)
+    bits = np.asarray(jax.random.bits(key, (10,), jnp.uint32))
+
+    def player():
+        turn = HostTurn(game, lambda state: int(np.argmax(state.legal_action_mask)), "first")
+        return generic.exact(generic.weak(Player("first", game, turn), "weak", 0.5), "exact")
+
+    asked = jax.device_get(game.state(positions, np.zeros(10, np.int32))), key, player().init_memory(10)
+    expected = player().turn(player().params, positions, bits)
+    actions = player().act(*asked)[0]
+    compilations.clear()
+    for rows in (1, 7):
+        found = player().turn(player().params, *take((positions, bits), slice(rows)))
+        jax.tree.map(np.testing.assert_array_equal, found, take(expected, slice(rows)))
+    assert player().act(*asked)[0].tolist() == actions.tolist() and not compilations
+    reached = jax.jit(jax.vmap(game.play))(positions, actions).position
+    np.testing.assert_array_equal(reached.cells, expected.position.cells)

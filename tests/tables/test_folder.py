@@ -137,6 +137,13 @@ def test_players_take_the_largest_table_that_is_there(built, monkeypatch, tmp_pa
     assert make("exact:random", ENDINGS.game).turn.lookup.index.pieces == 3  # that of 4 is not complete
     monkeypatch.setattr(lookup, "AT_ONCE", 1)
     assert make("exact:random", ENDINGS.game).turn.lookup.index.pieces == 2
+    one, again = (make("exact:random", ENDINGS.game).params[0] for _ in range(2))
+    assert one is again, "a large table takes minutes to read"
+    header = tmp_path / "checkers-2" / "table.json"
+    text = header.read_text()
+    header.write_text(f"{text}\n")
+    assert make("exact:random", ENDINGS.game).params[0] is not one, "another table is read"
+    header.write_text(text)
     assert main(["tables", "info", "checkers", "--pieces", "2", "--json", "--out", str(built)]) == 0
     slices = json.loads(capsys.readouterr().out)["slices"]
     assert slices["01-01"] == {"positions": 992, "wins": 230, "losses": 108, "draws": 654, "longest": 11}

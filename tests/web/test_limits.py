@@ -5,10 +5,12 @@ import json
 import time
 from types import SimpleNamespace
 
+import jax
 import pytest
 
 from jaxgames.envs.registry import make
 from jaxgames.players import make as make_player
+from jaxgames.web import keeping
 from jaxgames.web.connection import Client
 from jaxgames.web.engine import Engine
 from jaxgames.web.limits import Limits, Rate
@@ -311,6 +313,39 @@ def test_few_programs_are_kept():
     assert engine.programs.of(players[2]) is first[2] and engine.programs.of(players[0]) is not first[0]
     assert engine.programs.of(make_player("uct:6", game)) is first[2]
     engine.close()
+
+
+def test_the_programs_of_one_kind_of_player_are_its_own():
+    """JAX frees programs by their function: that of another kind would be compiled again."""
+    engine, game = Engine(OfferedPlayers()), make("tic_tac_toe")
+    one, other = (engine.programs.of(make_player(spec, game)) for spec in ("uct:5", "uct:6"))
+    for name in ("_values", "_search"):
+        assert getattr(one, name).__wrapped__ != getattr(other, name).__wrapped__
+    engine.close()
+
+
+def test_the_rules_of_all_games_of_a_file_are_counted(monkeypatch):
+    """Also of a file that is refused: they are compiled when it is read."""
+    cleared = []
+    monkeypatch.setattr(jax, "clear_caches", lambda: cleared.append(1))
+
+    def loads(text, name, accept):
+        for cols in range(4, 4 + int(text)):
+            accept("connect_four", {"cols": cols})
+        raise ValueError("as it says")
+
+    monkeypatch.setattr(keeping, "loads", loads)
+
+    async def run():
+        engine = Engine(OfferedPlayers(), Limits(programs=1))
+        for games, counted in (("3", 3), ("3", 3), ("4", 4), ("5", 1)):
+            with pytest.raises(ValueError, match="^the file cannot be read as json: as it says$"):
+                await keeping.read(SimpleNamespace(engine=engine), games, "json", 1)
+            assert len(engine._counted) == counted
+        engine.close()
+
+    asyncio.run(run())
+    assert cleared == [1]
 
 
 def test_the_lobby_needs_no_network():

@@ -49,7 +49,8 @@ def duel(
     """Plays pairs of games with the same opening and the same dice at every ply: one begun by a, one by b.
 
     Both play the turn after which the position is worth most. The random numbers depend only on the key and the number
-    of the pair, so the points of a player against itself sum to 0.
+    of the pair, so the points of a player against itself sum to 0. Outside of `jit`, the games are compiled anew in
+    each call.
 
     Args:
       value_of: the value of positions by a player's parameters.

@@ -44,7 +44,8 @@ class Fitness(Protocol):
 
 
 class Algorithm(Protocol):
-    """A strategy with `ask` for candidates and `tell` for their scores: pure functions of one state, a pytree.
+    """A strategy with `ask` for candidates and `tell` for their scores: pure functions of one state, a pytree. Outside
+    of `jit`, the loops that some strategies have are compiled anew in each call.
 
     A strategy that needs several numbers for each candidate says how many in `columns`, and gets float32[population,
     columns]: the score, and descriptors or further objectives.
@@ -138,7 +139,7 @@ def evaluate(
 
     Scores do not depend on blocks and devices, except for rounding: each device makes and plays its share of the
     candidates, and all exchange the scores. Copies of the last candidate fill up the last block; their scores are
-    dropped.
+    dropped. Outside of `jit`, the games are compiled anew in each call.
 
     Args:
       state: the algorithm's, the same on all devices.
@@ -196,7 +197,10 @@ def generation(
     block: int | None = None,
     mesh: Mesh | None = None,
 ) -> tuple[Any, Float32[Array, "population ..."]]:
-    """The next state and the scores: one generation. Its arguments are those of `evaluate`."""
+    """The next state and the scores: one generation. Its arguments are those of `evaluate`.
+
+    Outside of `jit`, it is compiled anew in each call.
+    """
     scores = evaluate(fitness, algorithm, state, key, block, mesh)
     return algorithm.tell(state, scores), scores
 

@@ -154,7 +154,8 @@ class ByPlay:
     With `common`, all candidates meet the same dice and random moves (common random numbers), which makes their scores
     comparable; otherwise each has its own. With `measures` it gives several numbers for each candidate: the score, then
     descriptors of play or further objectives. They are `length`, `spread`, `draws`, `captures` or scores; `-length` is
-    the negative length. Raises `ValueError` for unknown scores, measures or sides.
+    the negative length. Outside of `jit`, the games are compiled anew in each call. Raises `ValueError` for unknown
+    scores, measures or sides.
     """
 
     policy: Policy = dataclasses.field(metadata={"static": True})

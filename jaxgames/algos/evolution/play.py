@@ -258,7 +258,7 @@ def play(
 ) -> Results:
     """Plays games of n candidates with all `opponents`, to the end or for `most_plies` plies. The sides take turns in
     plies, so if a player moves twice in a row the ply in between passes. A game is also stopped at its own
-    `step_limit`.
+    `step_limit`. Outside of `jit`, the games are compiled anew in each call.
 
     Args:
       sides: `both`: two games with each opponent, [n, 2 k], first those that the candidate begins; `alternate`: one

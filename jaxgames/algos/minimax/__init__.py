@@ -30,7 +30,8 @@ def alphabeta(
 ) -> Result:
     """The best action of each of a batch of states by alpha-beta search, and what it is worth.
 
-    The values are those of `minimax`, from a fraction of the nodes.
+    The values are those of `minimax`, from a fraction of the nodes. Outside of `jit`, the search is compiled anew in
+    each call.
 
     Args:
       game: one without chance.
@@ -56,7 +57,7 @@ def minimax(
     evaluate: Value | None = None,
     **settings: Any,
 ) -> Result:
-    """As `alphabeta`, but every move is searched."""
+    """As `alphabeta`, but every move is searched. Outside of `jit`, the search is compiled anew in each call."""
     ties = "first" if key is None else "random"
     return _search(Search(game, depth, prune=False, ties=ties, **settings), states, key, evaluate)
 

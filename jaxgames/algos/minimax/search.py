@@ -53,7 +53,7 @@ class Search(Settings):
     """A search to a fixed depth, called with a batch of positions of a game without chance.
 
     With a time budget it searches depths 1, 2, 3, ... up to `depth` until the time is over. The result is that of the
-    last depth that was finished in all positions.
+    last depth that was finished in all positions. Outside of `jit`, each call is compiled anew.
 
     Raises `TypeError` or `ValueError` for settings out of range, and for a game with chance.
     """

@@ -72,7 +72,7 @@ class Learner:
         return state
 
     def update(self, state: Any, key: Key[Array, ""]) -> tuple[Any, Metrics]:
-        """Plays and learns once."""
+        """Plays and learns once. Outside of `jit`, it is compiled anew in each call."""
         raise NotImplementedError
 
     def _share(self, number: int, axis: str) -> "Learner":
@@ -180,7 +180,8 @@ class NStepTD(BatchLearner):
     def update(self, state: NStepState, key: Key[Array, ""]) -> tuple[NStepState, Metrics]:
         """Plays `plies` plies of each game, then makes one step on the loss of all positions.
 
-        It is half the sum of squared errors, or the cross-entropy if the output is `softmax`.
+        It is half the sum of squared errors, or the cross-entropy if the output is `softmax`. Outside of `jit`, the
+        plies are compiled anew in each call.
         """
         network = self.network
 
@@ -267,7 +268,7 @@ class ExactTD(BatchLearner):
 
     @override
     def update(self, state: ExactState, key: Key[Array, ""]) -> tuple[ExactState, Metrics]:
-        """`plies` plies of each game, each followed by a step."""
+        """`plies` plies of each game, each followed by a step. Outside of `jit`, all is compiled anew in each call."""
         state, metrics = jax.lax.scan(self._ply, state, jax.random.split(key, self.config.plies))
         return state._replace(updates=state.updates + 1), jax.tree.map(
             lambda x: jnp.sum(x, axis=0, dtype=x.dtype), metrics
@@ -353,7 +354,10 @@ class MonteCarlo(BatchLearner):
 
     @override
     def update(self, state: MonteCarloState, key: Key[Array, ""]) -> tuple[MonteCarloState, Metrics]:
-        """Plays a batch of whole games, then makes one step on half the sum of squared errors of all positions."""
+        """Plays a batch of whole games, then makes one step on half the sum of squared errors of all positions.
+
+        Outside of `jit`, the games are compiled anew in each call.
+        """
         start_key, play_key = jax.random.split(key)
         episodes = self._play(state.params, init_games(self.network.game, start_key, self.config.batch), play_key)
         gradients, squared_error, positions = self._gradients(state.params, episodes)

@@ -29,7 +29,8 @@ def lambda_returns(
 
     G_t = results_t if the game is over after ply t, else (1 - lambda) V_{t+1} + lambda G_{t+1}, and G = V at the end of
     the window (Sutton 1988; Sutton and Barto 2018, eq. 12.18). Exploration cuts the return: G_t = V_t if ply t was
-    a random turn (Watkins 1989; Sutton and Barto 2018, section 12.10).
+    a random turn (Watkins 1989; Sutton and Barto 2018, section 12.10). Outside of `jit`, it is compiled anew in each
+    call.
 
     Args:
       values: V, the predictions; `values[t]` is that of the position before ply t.
