@@ -17,7 +17,7 @@ from jaxtyping import Array, Int, Int32, UInt32
 
 from jaxgames.envs.connect_four import ConnectFour, notation
 from jaxgames.envs.connect_four.board import Position, from_plain
-from jaxgames.envs.core import Outcome
+from jaxgames.envs.core import Game, Outcome
 from jaxgames.ops import json_text
 from jaxgames.players import Player
 from jaxgames.players.host import take_forfeits
@@ -256,7 +256,7 @@ def _choose(player: Player, positions: Position, words: UInt32[Array, " batch"])
     return columns(player.game, positions, player.play_once(positions, words))
 
 
-def _columns(game: ConnectFour, positions: Position, outcome: Outcome) -> Int32[Array, " batch"]:
+def _columns(game: Game, positions: Position, outcome: Outcome) -> Int32[Array, " batch"]:
     after = jax.tree.map(jnp.asarray, outcome.position)
     columns = game.turn_actions(positions, after, jnp.ones(len(outcome.over), bool), after)[0]
     return jnp.where(forfeits(positions, outcome), -1, columns)

@@ -248,7 +248,7 @@ class _WrappedTurn(TurnPolicy):
         """Whether to ask plain Python: then what the game does is in compiled programs of `ROWS` positions each."""
         return self.on_host and not isinstance(bits, jax.core.Tracer)  # in a program the other player is refused
 
-    def _asked(self, params: Any, positions: Any, bits: UInt32[Array, " batch"], where: Any, other: Outcome) -> Outcome:
+    def _asked(self, params: Any, positions: Any, bits: Any, where: Any, other: Outcome) -> Outcome:
         """`other`, but `where` the turns of a player in plain Python: one that is not used must not cost it a game."""
         rows, outcome = np.flatnonzero(where), jax.tree.map(np.array, other)
         if len(rows):
@@ -268,9 +268,9 @@ class WeakTurn(_WrappedTurn):
     def __call__(self, params: Any, positions: Any, bits: UInt32[Array, " batch"]) -> Outcome:
         threshold, inner = params
         if self._asks(bits):
-            asked = jax.device_get((positions, bits))
-            errs, drawn = in_chunks(lambda each: _compiled_draws(self.game, threshold, *each), asked, ROWS)
-            return self._asked(inner, *asked, ~errs, drawn)
+            positions, bits = jax.device_get((positions, bits))
+            errs, drawn = in_chunks(lambda each: _compiled_draws(self.game, threshold, *each), (positions, bits), ROWS)
+            return self._asked(inner, positions, bits, ~errs, drawn)
         errs, drawn = _draws(self.game, threshold, positions, bits)
         return select(errs, drawn, self.turn(inner, positions, bits))
 
@@ -328,7 +328,7 @@ class ExactTurn(_WrappedTurn):
         holds = (most == 0) & (turn_worth(chosen, worth) == 0)
         return select(self.lookup.covers(positions) & ~holds, best, chosen)
 
-    def _on_host(self, scores: Any, params: Any, positions: Any, bits: UInt32[np.ndarray, " batch"]) -> Outcome:
+    def _on_host(self, scores: Any, params: Any, positions: Any, bits: Any) -> Outcome:
         """The same, where a player in plain Python is asked only for turns that may be taken."""
         known = in_chunks(lambda each: _known_turns(self.game, self.lookup, scores, each), positions, ROWS)
         chosen = self._asked(params, positions, bits, ~known.covered, known.best)

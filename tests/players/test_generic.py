@@ -11,7 +11,7 @@ from jaxgames.envs.turns.best import best_of_legal
 from jaxgames.matches import match
 from jaxgames.ops.pytrees import add_batch_axis, take
 from jaxgames.players import generic
-from jaxgames.players.host import HostTurn, jax_player, take_forfeits
+from jaxgames.players.host import HostTurn, take_forfeits
 from jaxgames.players.player import Player
 
 BACKGAMMON = jaxgames.make("backgammon")
