@@ -185,7 +185,11 @@ def as_players(*players: Player | str, game: Game | str | None = None) -> tuple[
         names = ", ".join(map(repr, players))
         raise ValueError(f"no game is named for {names}: say which, such as game='connect_four'")
     if len(games) > 1:
-        said = [f"{player.name} plays {of.id}" if player else f"the game is {of.id}" for of, player in games.items()]
+        names = [of.id for of in games] if len({of.id for of in games}) > 1 else map(str, games)
+        said = [
+            f"{player.name} plays {name}" if player else f"the game is {name}"
+            for name, player in zip(names, games.values(), strict=True)
+        ]
         raise ValueError(f"{', '.join(said)}; expected two players of one game")
     only = next(iter(games))
     return tuple(make(player, only) if isinstance(player, str) else player for player in players)

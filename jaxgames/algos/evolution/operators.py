@@ -111,8 +111,7 @@ def _changed(genomes: Float32[Array, "n dimension"], change: Float32[Array, "n d
 
 
 def _check(size: float, name: str) -> None:
-    checks.number(name, size, "a finite number from 0")
-    if not 0 <= size <= checks.MOST_FLOAT32:
+    if not 0 <= checks.number(name, size, "a finite number from 0") <= checks.MOST_FLOAT32:
         raise ValueError(f"{name}={size} of a mutation: expected a finite number from 0")
 
 
