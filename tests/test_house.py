@@ -36,8 +36,8 @@ LONGEST, MOST = 500, 300
 NO_ROOMS = ("arguments", "docs", "examples", "keywords", "mutants", "settings")
 """Folders of tests that are of no room."""
 
-NUMBERS = ("checks.whole", "checks.number", "checks.share", "checks.discount")
-"""Checks that return plain numbers."""
+NUMBERS = {f"checks.{name}" for name in ("whole", "whole_or_traced", "number", "share", "discount")}
+"""Checks that return plain numbers, whatever kind of number they are given."""
 
 GAMES_NAMED = {"algos/td/config.py": 1}
 """Files of `algos` that may name a game, and how often: the default of a setting, which a user can change."""
@@ -240,7 +240,8 @@ def numbers_dropped(source: str) -> list[str]:
 
 def test_what_checks_return_is_used():
     """They take numbers of NumPy, which JSON, `bit_length` and sizes of arrays do not."""
-    assert not {path.name: found for path in FILES if (found := numbers_dropped(path.read_text()))}
+    texts = {path: text for path in FILES if re.search(r"^ +checks\.", text := path.read_text(), re.MULTILINE)}
+    assert not {path: found for path, text in texts.items() if (found := numbers_dropped(text))}
 
 
 def class_names() -> dict[str, list[str]]:

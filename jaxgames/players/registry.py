@@ -185,10 +185,10 @@ def as_players(*players: Player | str, game: Game | str | None = None) -> tuple[
         names = ", ".join(map(repr, players))
         raise ValueError(f"no game is named for {names}: say which, such as game='connect_four'")
     if len(games) > 1:
-        names = [of.id for of in games] if len({of.id for of in games}) > 1 else map(str, games)
+        alike = len({of.id for of in games}) == 1  # but for their options
         said = [
-            f"{player.name} plays {name}" if player else f"the game is {name}"
-            for name, player in zip(names, games.values(), strict=True)
+            f"{player.name if player else 'the game'} {'plays' if player else 'is'} {of if alike else of.id}"
+            for of, player in games.items()
         ]
         raise ValueError(f"{', '.join(said)}; expected two players of one game")
     only = next(iter(games))

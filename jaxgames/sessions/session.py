@@ -187,7 +187,7 @@ class Session:
             for action in actions:
                 if self.state.truncated:
                     break
-                self.play_action(action, hand_over=False)
+                self.play_action(checks.whole("action", action, None), hand_over=False)
             if not self.turn_complete:
                 raise ValueError(f"actions {self._actions[kept:]} are no whole turn: add one of {self.legal_actions()}")
         except (ValueError, TypeError):

@@ -55,8 +55,8 @@ class SolverState(NamedTuple):
     known: UInt32[Array, " lanes"]  # bounds of the node's score, by `_to_word`
     level: Int32[Array, " lanes"]  # of the node, 0 at the root
     has_moves: Words  # the levels above the node that have moves left, as bits
-    stack: UInt32[Array, "rows words"]  # the nodes above it, row `level * lanes + lane`
-    table: UInt32[Array, "entries words"]
+    stack: UInt32[Array, "rows node_words"]  # the nodes above it, row `level * lanes + lane`
+    table: UInt32[Array, "entries entry_words"]
     job: Int32[Array, " lanes"]  # the number of the position; for an idle lane a number beyond all positions
     root: PositionNode
     left: Int32[Array, " lanes"]  # stones to play at the root

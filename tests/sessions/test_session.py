@@ -299,7 +299,7 @@ def test_players_go_on_with_a_turn_that_a_person_began():
     for wrong in (lambda: Session(game, players=(None, 3)), lambda: session.suggest(3)):
         with pytest.raises(TypeError, match="^player 3: expected a player or its name"):
             wrong()
-    with pytest.raises(ValueError, match="^random plays Checkers.*draw_after=100.*, the game is Checkers.*draw_after=9"):
+    with pytest.raises(ValueError, match="^random plays Checkers.*draw_after=100.*, the game is Checkers.*after=9"):
         Session(jaxgames.make("checkers", draw_after=9), players=(other, None))
     assert session.suggest("pubeval") == session.suggest(players.make("pubeval", game))
 
