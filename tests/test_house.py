@@ -36,6 +36,9 @@ LONGEST, MOST = 500, 300
 NO_ROOMS = ("arguments", "docs", "examples", "keywords", "mutants", "settings")
 """Folders of tests that are of no room."""
 
+NUMBERS = {f"checks.{name}" for name in ("whole", "whole_or_traced", "number", "share", "discount")}
+"""Checks that return plain numbers, whatever kind of number they are given."""
+
 GAMES_NAMED = {"algos/td/config.py": 1}
 """Files of `algos` that may name a game, and how often: the default of a setting, which a user can change."""
 
@@ -209,6 +212,38 @@ def test_only_core_dependencies_are_imported_at_once():
     assert not {path: names for path, names in found.items() if names}
 
 
+def numbers_dropped(source: str) -> list[str]:
+    """The variables that `checks` turns into plain numbers for nothing: the function goes on with what it was given.
+
+    Not those that may be traced.
+    """
+    found = []
+
+    def look(body: list[ast.stmt], function: ast.FunctionDef) -> None:
+        for node in body:
+            if isinstance(node, ast.If) and "Tracer" not in ast.unparse(node.test):
+                look([*node.body, *node.orelse], function)
+            call = node.value if isinstance(node, ast.Expr) else None
+            if not isinstance(call, ast.Call) or ast.unparse(call.func) not in NUMBERS:
+                continue
+            later = (
+                other for other in ast.walk(function) if isinstance(other, ast.Name) and other.lineno > node.lineno
+            )
+            if isinstance(call.args[1], ast.Name) and any(other.id == call.args[1].id for other in later):
+                found.append(f"{function.name}: {call.args[1].id}")
+
+    for function in ast.walk(ast.parse(source)):
+        if isinstance(function, ast.FunctionDef):
+            look(function.body, function)
+    return found
+
+
+def test_what_checks_return_is_used():
+    """They take numbers of NumPy, which JSON, `bit_length` and sizes of arrays do not."""
+    texts = {path: text for path in FILES if re.search(r"^ +checks\.", text := path.read_text(), re.MULTILINE)}
+    assert not {path: found for path, text in texts.items() if (found := numbers_dropped(text))}
+
+
 def class_names() -> dict[str, list[str]]:
     """The files in which each public class of the package is defined; `Position` is each game's own."""
     found: dict[str, list[str]] = {}
@@ -291,6 +326,20 @@ def test_imports_at_once_are_seen():
     source = "import os\ntry:\n    import rich.table\nfinally: pass\ndef f():\n    import tyro\nclass A: import pgx"
     assert imported_at_once(source) == {"os", "rich", "pgx"}
     assert imported_at_once("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import rich") == {"typing"}
+
+
+@pytest.mark.parametrize(
+    ("line", "dropped"),
+    [
+        ("checks.whole('x', x)\n    return x", ["f: x"]),
+        ("if x is not None:\n        checks.number('x', x)\n    return lambda: x", ["f: x"]),
+        ("x = checks.whole('x', x)\n    return x", []),
+        ("checks.share('x', x)\n    return 1", []),
+        ("if not isinstance(x, jax.core.Tracer):\n        checks.share('x', x)\n    return x", []),
+    ],
+)
+def test_dropped_numbers_are_seen(line, dropped):
+    assert numbers_dropped(f"def f(x):\n    {line}\n") == dropped
 
 
 def test_names_of_games_are_seen():

@@ -247,7 +247,9 @@ class SelfPlayBackprop:
             raise ValueError(f"{self.game.id} has chance; expected a game without")
 
     def init(self, key: Key[Array, ""], settings: SelfPlaySettings | None = None) -> SelfPlayState:
-        """The state before the first game; by default steps of 0.025 and a game of each kind in turn."""
+        """The state before the first game; by default steps of 0.025, a game of each kind in turn, and no `features`,
+        which `SquareEncoding` needs.
+        """
         if settings is None:
             cycle = jnp.asarray([SELF, FIRST, SECOND], jnp.int32)
             settings = SelfPlaySettings(jnp.float32(0.025), cycle, jnp.bool_(True))
@@ -387,8 +389,9 @@ def load_self_play(run: Run) -> tuple[Params, SelfPlaySettings, SelfPlayBackprop
 
     Raises `ValueError` if the run holds none, or its configuration is broken.
     """
+    written = run.config["self_play"]
     try:
-        learner = SelfPlayConfig.from_json(run.config["self_play"]).learner(members=1)
+        learner = SelfPlayConfig.from_json(written).learner(members=1)
     except ValueError as error:
         raise ValueError(f"{run.path}/config.json describes no network of self-play: {error}") from None
     features = SquareFeatures(*(jnp.float32(0) for _ in SquareFeatures._fields))

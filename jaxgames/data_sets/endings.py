@@ -30,7 +30,7 @@ class EndingsAccuracy:
     """The shares of turns that were perfect and good, and the points lost on average; `error` is its standard error.
 
     A turn is perfect if none is worth more: in checkers it also wins as fast as possible. It is good if it loses none
-    of the points that best play brings, or less than 0.01.
+    of the points that best play brings, or at most 0.01.
     """
 
     game: str

@@ -105,8 +105,8 @@ def played_games(
     Raises `ValueError` for numbers out of range, players of different games, and players in plain Python.
     """
     games = checks.whole("games", games, high=MOST_GAMES)
-    checks.whole("games_per_shard", games_per_shard)
-    checks.whole("most_plies", most_plies, high=np.iinfo(np.int32).max)
+    games_per_shard, seed = checks.whole("games_per_shard", games_per_shard), checks.whole("seed", seed, None)
+    most_plies = checks.whole("most_plies", most_plies, high=checks.MOST)
     if moves_of not in LEARNED:
         raise ValueError(f"unknown moves-of {moves_of!r}; available: {', '.join(LEARNED)}")
     for player in (a, b):
@@ -253,6 +253,8 @@ def _read_solved(game: Game, files: Sequence[str | Path]) -> list[solved.Solved]
         if (board := solved.board_of(positions)) != game:
             raise ValueError(f"{file} holds positions of {board}, not of {game}")
         known += positions
+    if not known:
+        raise ValueError(f"no positions in {', '.join(map(str, files)) or 'no files'}")
     return known
 
 

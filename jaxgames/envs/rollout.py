@@ -126,7 +126,7 @@ def rollout(
     checks.function("policy", policy, "(key, states) -> actions")
     checks.function("keep", keep, "of a transition")
     if games_at_once is not None:
-        checks.whole("games_at_once", games_at_once)
+        games_at_once = checks.whole("games_at_once", games_at_once)
     parts = game, states, key, num_steps, policy, auto_reset, games_at_once, keep
     if (
         _is_pure(policy)

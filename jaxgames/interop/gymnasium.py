@@ -9,6 +9,7 @@ import numpy as np
 from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
 from jaxgames.interop import spaces
+from jaxgames.ops import checks
 from jaxgames.players import make as make_player
 from jaxgames.players.player import Player
 
@@ -68,7 +69,7 @@ def env(
 
         def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict]:
             if not spaces.over(self.state):
-                self._play(int(action))
+                self._play(checks.whole("action", action, None))
                 reward = self._reward() + self._let_opponent_play()
             else:
                 reward = 0.0

@@ -9,6 +9,7 @@ import numpy as np
 from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
 from jaxgames.interop import spaces
+from jaxgames.ops import checks
 
 __all__ = ["env"]
 
@@ -81,6 +82,7 @@ def env(game: Game | str, render_mode: str | None = None) -> Any:
             if self.terminations[agent] or self.truncations[agent]:
                 self._was_dead_step(action)
                 return
+            action = checks.whole("action", action, None)
             self._cumulative_rewards[agent] = 0.0
             key = jax.random.key(int(self._seeds.integers(2**32)))
             state = self.state_now = spaces.step(self.state_now, jnp.int32(action), key)

@@ -78,7 +78,8 @@ def knockout(
     Args:
         players: two or more, or their names.
         behind: points by which a player drops out.
-        most_games: after so many games the player who is ahead goes on; if level, the one with the higher number.
+        most_games: after so many games, rounded down to pairs, the player who is ahead goes on; if level, the one with
+            the higher number.
         seed: of all random numbers; with the players it decides the result.
         slots: games of two players at once. The result does not depend on it.
         threads: pairs of players at once.
@@ -91,7 +92,7 @@ def knockout(
     if len(players) < 2:
         raise ValueError(f"a knock-out of {len(players)} players: expected 2 or more")
     players = as_players(*players, game=game)
-    checks.number("behind", behind, "points above 0", lambda points: points > 0)
+    behind = checks.number("behind", behind, "points above 0", lambda points: points > 0)
     most_games, seed = checks.whole("most_games", most_games, 2), checks.whole("seed", seed, 0)
     slots, threads = checks.whole("slots", slots), checks.whole("threads", threads)
     slots += slots % 2  # two halves, one for each player

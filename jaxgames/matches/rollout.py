@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float32, Int32, Key
 
 from jaxgames.algos.expectimax import after_chance
+from jaxgames.envs.checks import one_state
 from jaxgames.envs.core import Game, State, position_text
 from jaxgames.ops import checks
 from jaxgames.ops.pytrees import equal, select, take
@@ -30,9 +31,9 @@ class RolloutResult:
     """Expected points of the player to act in `position`, without a cube.
 
     `equity` is the mean over trials of the result minus its luck, with its standard error. `plain_equity` is the mean
-    of the results alone; its variance is larger by `variance_factor` (None if there is no variance). Rates are shares
-    of the trials. `truncated` is the share of trials that were not played to the end: their result is what the player
-    expects there. As usual gammons include backgammons.
+    of the results alone; its variance is `variance_factor` times as large (None if there is no variance). Rates are
+    shares of the trials. `truncated` is the share of trials that were not played to the end: their result is what the
+    player expects there. As usual gammons include backgammons.
     """
 
     game: str
@@ -89,9 +90,9 @@ def rollout(
       truncate: a game is stopped after so many plies, and its result is what the player expects there.
       progress: is called now and then with the number of games that are over.
 
-    Raises `ValueError` for another kind of player, a state that is over, and numbers out of range.
+    Raises `ValueError` for another kind of player, a state that is over or of another game, and numbers out of range.
     """
-    if player.value is None or player.plies != 1:
+    if checks.kind("player", player, Player).value is None or player.plies != 1:
         raise ValueError(f"{player.name} does not value positions; roll out with a run or champion@1")
     if not player.game.outcome_probabilities:
         raise ValueError(f"{player.game.id} has no chance, so there is nothing to roll out")
@@ -101,7 +102,7 @@ def rollout(
         raise ValueError(f"trials {trials}: expected a number from 2 to {MOST_TRIALS:,}")
     if truncate is not None and not 1 <= truncate <= MOST_PLIES:
         raise ValueError(f"truncate {truncate}: expected a number of plies from 1 to {MOST_PLIES:,}")
-    if bool(state.terminated):
+    if bool(one_state(player.game, state).terminated):
         raise ValueError("the game is over there: nothing to roll out")
     size = min(BATCH, 1 << (trials - 1).bit_length())
     parts = []

@@ -29,10 +29,10 @@ _Zeros = tuple[tuple[int, int], ...]
 def convolution(
     boards: Float[Array, "batch rows columns planes"],
     kernel: Float[Array, "height width planes channels"],
-    strides: Sequence[int] = (1, 1),
+    strides: Sequence[int] | np.ndarray = (1, 1),
     padding: str | Sequence[tuple[int, int]] = "SAME",
     **others: Any,
-) -> Float[Array, "batch rows columns channels"]:
+) -> Float[Array, "batch rows_after columns_after channels"]:
     """What `flax.linen.Conv` computes, for learning in loops: `flax.linen.Conv(..., conv_general_dilated=convolution)`.
 
     Results and gradients are those of `jax.lax.conv_general_dilated`. XLA:CPU has fast code for one order of axes, and

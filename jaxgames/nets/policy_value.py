@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Array, Float32
 
 from jaxgames.nets.convolutions import convolution
-from jaxgames.nets.layers import activation, initializer, output_activation
+from jaxgames.nets.layers import activation, initializer
 from jaxgames.ops import checks
 
 
@@ -170,4 +170,4 @@ class ResidualTower(nn.Module):
 
 
 def _heads(logits: Array, value: Array, max_value: float, output: str = "tanh") -> tuple[Array, Array]:
-    return logits.astype(jnp.float32), max_value * output_activation(output)(value.astype(jnp.float32))
+    return logits.astype(jnp.float32), max_value * activation(output)(value.astype(jnp.float32))

@@ -6,7 +6,7 @@ from typing import Any
 
 from typing_extensions import override
 
-from jaxgames.nets.layers import ACTIVATIONS, OUTPUT_ACTIVATIONS, initializer
+from jaxgames.nets.layers import ACTIVATIONS, OUTPUT_ACTIVATIONS, activation, initializer
 from jaxgames.nets.mlp import MLP
 from jaxgames.nets.policy_value import PolicyValueNet, ResidualTower
 from jaxgames.ops.settings import Settings, setting
@@ -89,7 +89,8 @@ class NetworkSpec(Settings):
             shape: of an observation.
             max_reward: the most points of a game, by which the value's output is multiplied.
 
-        Raises `ValueError` for a form that does not fit the observations, and for units without biases.
+        Raises `ValueError` for a form that does not fit the observations, for units without biases, and for softmax,
+        which is of several outputs.
         """
         if self.sees_planes and len(shape) != 3:
             raise ValueError(f"form={self.form} needs [rows, columns, planes], not {list(shape)}: choose form=mlp")
@@ -99,6 +100,7 @@ class NetworkSpec(Settings):
             raise ValueError("biases=False: networks with a policy and a value have biases")
         if self.form == "residual":
             return ResidualTower(num_actions, self.blocks, self.channels, max_reward, self.dtype)
+        activation(self.output)  # not softmax
         window, channels = (self.window, self.channels) if self.form == "windows" else (0, 0)
         convolutions = self.convolutions if self.form == "conv" else ()
         functions = (self.activation, self.output, self.initializer)

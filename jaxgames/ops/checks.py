@@ -111,6 +111,11 @@ def share(name: str, value: Any) -> float:
     return number(name, value, "a number from 0 to 1", lambda share: 0 <= share <= 1)
 
 
+def discount(value: Any) -> float:
+    """What a point is worth a turn or an action earlier."""
+    return number("discount", value, "a number above 0, at most 1", lambda discount: 0 < discount <= 1)
+
+
 def text(name: str, value: Any, like: str = "") -> str:
     """A text, such as `like`."""
     if not isinstance(value, str):

@@ -15,8 +15,8 @@ def device_mesh(number: int | None, axis: str) -> Mesh:
     """
     found = jax.devices()
     if number is not None:
-        checks.whole("devices", number, None)
-    if number is not None and not 1 <= number <= len(found):
+        number = checks.whole("devices", number)
+    if number is not None and number > len(found):
         raise ValueError(f"this runs on {number} devices, but {len(found)} are here; use a machine with as many")
     return jax.make_mesh((number or len(found),), (axis,), axis_types=(AxisType.Auto,), devices=found[:number])
 

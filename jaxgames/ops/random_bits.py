@@ -5,7 +5,7 @@ import math
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Key, UInt32
+from jaxtyping import Array, Integer, Key, UInt32
 
 from jaxgames.ops import checks
 
@@ -24,7 +24,7 @@ def random_bits(key: Key[Array, ""], shape: tuple[int, ...]) -> UInt32[Array, ".
     return bits
 
 
-def fold_in(bits: UInt32[Array, "..."], data: UInt32[Array, "..."] | int) -> UInt32[Array, "..."]:
+def fold_in(bits: UInt32[Array, "..."], data: Integer[Array, "..."] | int) -> UInt32[Array, "..."]:
     """Other random bits, made from these and a number, as `jax.random.fold_in` makes keys.
 
     This is how each game, ply and purpose gets its own bits. Raises `ValueError` for bits of another width.

@@ -185,17 +185,18 @@ def by_policy(
 
     `apply(params, observation)` gives logits [B, actions] and values [B], as for `mcts.network`; `discount` is that of
     the values. The player of `game` is called `name`; `params` are the network's weights. Raises `TypeError` for
-    anything but a function; a network with other outputs is refused at its first call.
+    anything but a function and `ValueError` for a discount that is not above 0 and at most 1; a network with other
+    outputs is refused at its first call.
     """
     checks.function("apply", apply, "(params, observation) -> (logits, value)")
-    return Player(name, game, LogitsTurn(game, NetworkPolicy(by_its_object(apply), discount)), params)
+    return Player(name, game, LogitsTurn(game, NetworkPolicy(by_its_object(apply), checks.discount(discount))), params)
 
 
 def look_ahead(player: Player, name: str, plies: int, keep: int | None = None, within: float | None = None) -> Player:
     """The player that values positions as `player` does, and looks `plies` plies ahead (see `Expectimax`).
 
-    A player that plays by its policy is returned unchanged for one ply. Raises `ValueError` if the player does not
-    choose by the values of positions, and for numbers out of range.
+    For one ply only the name of a player is new. Raises `ValueError` if the player does not choose by the values of
+    positions, and for numbers out of range.
     """
     if plies == 1 and (keep is not None or within is not None):
         raise ValueError(f"{name}: keep and within leave turns out at 2 plies or more; leave them out")

@@ -253,8 +253,8 @@ def mcts_player(
     """The player `NAME:N` or `NAME:RUN:N`, which takes the action that N simulations prefer, or those that fit into a
     time: `NAME:2s`, where the budget is a float. `options` are those of the rule and of the evaluator.
 
-    Raises `ValueError` for options that the rule does not take, for mirror images in games that have none, and for a
-    run whose player values no positions.
+    Raises `TypeError` for options that the rule does not take, `ValueError` for mirror images in games that have none,
+    and for a run whose player values no positions.
     """
     of_evaluator = {option: options.pop(option) for option in kind.evaluator_options if option in options}
     discount = 1.0
@@ -293,10 +293,11 @@ def by_search(
     Raises `ValueError` or `TypeError` for wrong arguments. Combinations that `mcts.search` refuses are
     refused when the player moves.
     """
+    checks.text("name", name)
     a_game(game)
     check_rule("rule", rule)
     check_evaluator("evaluate", evaluate)
-    simulations = checks.whole("simulations", simulations)
+    simulations, discount = checks.whole("simulations", simulations), checks.discount(discount)
     return Player(name, game, MCTSTurn(game, rule, simulations, discount=discount), evaluate)
 
 

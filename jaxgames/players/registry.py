@@ -185,7 +185,11 @@ def as_players(*players: Player | str, game: Game | str | None = None) -> tuple[
         names = ", ".join(map(repr, players))
         raise ValueError(f"no game is named for {names}: say which, such as game='connect_four'")
     if len(games) > 1:
-        said = [f"{player.name} plays {of.id}" if player else f"the game is {of.id}" for of, player in games.items()]
+        alike = len({of.id for of in games}) == 1  # but for their options
+        said = [
+            f"{player.name if player else 'the game'} {'plays' if player else 'is'} {of if alike else of.id}"
+            for of, player in games.items()
+        ]
         raise ValueError(f"{', '.join(said)}; expected two players of one game")
     only = next(iter(games))
     return tuple(make(player, only) if isinstance(player, str) else player for player in players)

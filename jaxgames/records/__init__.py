@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from jaxgames.ops import checks
 from jaxgames.records import json_lines, mat, move_strings, pdn, sgf
 from jaxgames.runs.files import replace
 from jaxgames.sessions.record import Accept, GameRecord, RecordedTurn, any_game
@@ -46,9 +47,10 @@ def loads(text: str, name: str, accept: Accept = any_game) -> list[GameRecord]:
     """The games of a text in one of `FORMATS`, in their order.
 
     Every turn is checked under the rules. Before that, `accept` is called with the game and the options of each record;
-    it may raise `ValueError` to bound the work. Raises `ValueError` with the line and column of an error.
+    it may raise `ValueError` to bound the work. Raises `ValueError` with the line and column of an error, and for an
+    unknown format.
     """
-    return FORMATS[name].read(text.removeprefix("\ufeff"), accept)
+    return FORMATS[checks.choice("format", name, FORMATS)].read(text.removeprefix("\ufeff"), accept)
 
 
 def dumps(records: Sequence[GameRecord], name: str) -> str:
@@ -57,7 +59,7 @@ def dumps(records: Sequence[GameRecord], name: str) -> str:
     Only two things are silently left out if a format has no place for them: `tags`, which PDN and JSON keep, and the
     `reason` of an end (MAT knows resignations; SGF knows `resigned`, `forfeit` and `time forfeit`).
     """
-    games = FORMATS[name].games
+    games = FORMATS[checks.choice("format", name, FORMATS)].games
     for record in records:
         if games is not None and record.game not in games:
             raise ValueError(f"{name} files hold games of {' and '.join(games)}, not of {record.game}")

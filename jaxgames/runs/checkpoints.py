@@ -112,13 +112,7 @@ def read(folder: Path, template: Any) -> tuple[dict[str, Any], Any]:
     if problem:
         raise ValueError(f"does not fit: {problem}")
     items = _items(folder, manifest["files"])
-    lost = [leaf for i, leaf in enumerate(leaves) if str(i) not in items and math.prod(leaf.shape)]
-    if lost:
-        raise ValueError(f"is damaged: its arrays lack '{lost[0].path}'")
-    arrays = [
-        np.array(items[str(i)]) if str(i) in items else np.zeros(leaf.shape, jnp.dtype(leaf.dtype))
-        for i, leaf in enumerate(leaves)
-    ]
+    arrays = [_array(items, number, leaf) for number, leaf in enumerate(leaves)]
     return manifest["info"], from_numpy(template, leaves, arrays)
 
 
@@ -130,10 +124,10 @@ def read_leaf(folder: Path, place: str) -> np.ndarray:
     manifest = read_manifest(folder)
     places = [leaf.path for leaf in manifest["leaves"]]
     items = _items(folder, manifest["files"])
-    number = str(places.index(place)) if place in places else ""
-    if number not in items:
+    if place not in places:
         raise ValueError(f"does not fit: it lacks {place!r}")
-    return np.array(items[number])
+    number = places.index(place)
+    return _array(items, number, manifest["leaves"][number])
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -244,6 +238,15 @@ class Snapshots:
     @property
     def _bytes(self) -> int:
         return 4 * sum(self._sizes)
+
+
+def _array(items: dict[str, Any], number: int, leaf: "LeafSpec") -> np.ndarray:
+    """The array of a leaf; those without elements are not among the `items`."""
+    if str(number) in items:
+        return np.array(items[str(number)])
+    if math.prod(leaf.shape):
+        raise ValueError(f"is damaged: its arrays lack '{leaf.path}'")
+    return np.zeros(leaf.shape, jnp.dtype(leaf.dtype))
 
 
 def _items(folder: Path, files: dict[str, Fingerprint]) -> dict[str, Any]:
@@ -383,10 +386,14 @@ def _restore(template: Any, leaf: LeafSpec, array: np.ndarray) -> Any:
         return array[()]
     if isinstance(template, np.ndarray):
         return array
-    # A copy, since JAX on CPU may otherwise share NumPy's memory.
-    value = (
-        jnp.array(array) if leaf.key_impl is None else jax.random.wrap_key_data(jnp.array(array), impl=leaf.key_impl)
-    )
+    value = jnp.array(array)  # a copy, since JAX on CPU may otherwise share NumPy's memory
+    if value.dtype != array.dtype:
+        raise ValueError(
+            f"does not fit: '{leaf.path}' is {leaf}, which JAX holds only with jax_enable_x64: "
+            "give an array of NumPy as its template"
+        )
+    if leaf.key_impl is not None:
+        value = jax.random.wrap_key_data(value, impl=leaf.key_impl)
     if isinstance(template, jax.Array) and template.committed:
         return jax.device_put(value, template.sharding)
     return value

@@ -13,6 +13,7 @@ from typing import Any, Self, TypeVar
 import jax
 import numpy as np
 
+from jaxgames.ops import checks
 from jaxgames.runs import archive, checkpoints, figures
 from jaxgames.runs.files import JsonLines, plain
 from jaxgames.runs.folder import Folder
@@ -107,8 +108,8 @@ class Run(Folder):
     def restore(self, template: Any, step: int | None = None) -> tuple[int, Any]:
         """(step, state) of the newest checkpoint, or of `step`; bit-identical, in the structure of `template`.
 
-        The template's leaves are arrays, numbers, or `jax.ShapeDtypeStruct` as `jax.eval_shape` makes them. Raises
-        ValueError that says which step is wrong, why, and which is still good.
+        The template's leaves are arrays, numbers, or `jax.ShapeDtypeStruct` as `jax.eval_shape` makes them (of a dtype
+        that JAX holds). Raises ValueError that says which step is wrong, why, and which is still good.
         """
         read = partial(checkpoints.read, template=template)
         step, (_, state) = self._load(self._steps, step, read, lambda damaged: self._still_good(damaged, template))
@@ -213,7 +214,8 @@ def made_with() -> dict[str, str]:
 
 def check_extras(*modules: str) -> None:
     """ValueError if some of `modules`, by default of all `EXTRAS`, is not installed. Call it before hours of work."""
-    missing = [EXTRAS[module] for module in modules or EXTRAS if not _is_installed(module)]
+    asked = [checks.choice("module", module, EXTRAS) for module in modules or EXTRAS]
+    missing = [EXTRAS[module] for module in asked if not _is_installed(module)]
     if missing:
         raise ValueError(f"not installed: {', '.join(missing)}; install with: pip install 'jaxgames[cli]'")
 

@@ -16,13 +16,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int32, Key, UInt32
 
+from jaxgames.envs.checks import one_state
 from jaxgames.envs.core import Game, State, single
 from jaxgames.envs.registry import as_game, make
 from jaxgames.ops import checks
 from jaxgames.ops.pytrees import equal, take
 from jaxgames.players.host import PlayerFailed, take_forfeits
 from jaxgames.players.player import Player, forfeits
-from jaxgames.players.registry import make as make_player
+from jaxgames.players.registry import as_players
 from jaxgames.sessions.record import GameRecord, RecordedTurn, game_options
 
 GIVEN_UP = ("resigned", "draw agreed")
@@ -69,7 +70,7 @@ class Session:
         players: who plays on seats 0 and 1; None for a person.
         rolls: whether the session draws chance; otherwise `roll` does, except in `start`. `chance` is this turn's.
 
-    Raises `ValueError` for a text that is not a position, and for another number of players.
+    Raises `ValueError` for a text that is not a position, a state or player of another game, more or fewer players.
     """
 
     def __init__(
@@ -83,10 +84,7 @@ class Session:
         game = as_game(game)
         if isinstance(players, str) or len(players) != 2:
             raise ValueError(f"players {players!r}: expected two, such as ('random', None), None for a person")
-        seats = [make_player(player, game) if isinstance(player, str) else player for player in players]
-        for player in seats:
-            if player is not None and player.game != game:
-                raise ValueError(f"{player.name} plays {player.game}, not {game}")
+        seats = [None if player is None else as_players(player, game=game)[0] for player in players]
         self.game, self.rolls, self.seats, self.seed = game, rolls, seats, seed
         self.turns, self.undone = list[PlayedTurn](), list[PlayedTurn]()
         self._ahead: tuple[_Node, str]  # how the turn after all that is undone began
@@ -94,7 +92,7 @@ class Session:
         self._end: GameEnd | None = None
         if start is None:
             start = _init(game, self._key)
-        self.start = jax.device_get(single(start) if isinstance(start, State) else game.from_string(start))
+        self.start = jax.device_get(one_state(game, start) if isinstance(start, State) else game.from_string(start))
         self._begin_turn(_look_at(self.start))
 
     # What there is to see.
@@ -181,18 +179,18 @@ class Session:
         Raises `ValueError` that says what is wrong with it, `TypeError` for what is neither; then nothing changes.
         """
         self._check_open()
-        if not hasattr(turn, "__iter__"):
+        if not isinstance(turn, Sequence) and not (checks.is_array(turn) and turn.ndim == 1):
             raise TypeError(f"turn {checks.describe(turn)}: expected a text such as '4', or actions such as [3]")
-        actions = self.game.string_to_turn(self.state, turn) if isinstance(turn, str) else tuple(map(int, turn))
+        actions = self.game.string_to_turn(self.state, turn) if isinstance(turn, str) else tuple(turn)
         kept = len(self._actions)
         try:
             for action in actions:
                 if self.state.truncated:
                     break
-                self.play_action(action, hand_over=False)
+                self.play_action(checks.whole("action", action, None), hand_over=False)
             if not self.turn_complete:
-                raise ValueError(f"actions {list(actions)} are no whole turn: add one of {self.legal_actions()}")
-        except ValueError:
+                raise ValueError(f"actions {self._actions[kept:]} are no whole turn: add one of {self.legal_actions()}")
+        except (ValueError, TypeError):
             del self._actions[kept:], self._nodes[kept + 1 :]
             raise
         return self.hand_over()
@@ -200,15 +198,16 @@ class Session:
     def play_action(self, action: str | int, hand_over: bool = True) -> None:
         """Plays one action, by its name or number; if it ends the turn, hands it over, or waits for `hand_over`.
 
-        Raises `ValueError` for an action that is not legal.
+        Raises `ValueError` for an action that is not legal, `TypeError` for what is no action.
         """
         self._check_open()
         if isinstance(action, str):
             action = self.game.string_to_action(self.state, action)
+        action = checks.whole("action", action, None)
         if action not in self.legal_actions():
             raise ValueError(f"action {action} is not legal; legal are {self.legal_actions()}")
         self._nodes.append(_node(*_apply(self.state, np.int32(action))))
-        self._actions.append(int(action))
+        self._actions.append(action)
         if hand_over and self.turn_complete:
             self.hand_over()
 
@@ -310,15 +309,15 @@ class Session:
         self._end = GameEnd(0.0, GIVEN_UP[1])
         return self._end
 
-    def suggest(self, player: Player | None = None) -> tuple[int, ...]:
+    def suggest(self, player: Player | str | None = None) -> tuple[int, ...]:
         """The actions that a player, by default the one on the seat, would play to end this turn.
 
         The same position after as many turns gives the same suggestion. Raises `ValueError` if nothing can be played.
         """
         self._check_open()
-        player = player or self.player
-        if player is None:
+        if (asked := player or self.player) is None:
             raise ValueError("a person sits here; name a player to ask")
+        (player,) = as_players(asked, game=self.game)
         bits = int(_player_bits(self._key, jnp.int32(len(self.turns)), jnp.int32(len(self._actions))))
         return choose_turn(player, self.state, bits)
 

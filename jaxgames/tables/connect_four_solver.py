@@ -16,7 +16,7 @@ from jaxtyping import Array, Bool, Int32, UInt32
 from jaxgames.envs.connect_four import board
 from jaxgames.envs.connect_four.board import Position, Words
 from jaxgames.envs.connect_four.game import ConnectFour
-from jaxgames.ops import bits
+from jaxgames.ops import bits, checks
 from jaxgames.ops.materialize import materialize
 from jaxgames.ops.pytrees import select
 from jaxgames.ops.random_bits import fold_in
@@ -55,8 +55,8 @@ class SolverState(NamedTuple):
     known: UInt32[Array, " lanes"]  # bounds of the node's score, by `_to_word`
     level: Int32[Array, " lanes"]  # of the node, 0 at the root
     has_moves: Words  # the levels above the node that have moves left, as bits
-    stack: UInt32[Array, "rows words"]  # the nodes above it, row `level * lanes + lane`
-    table: UInt32[Array, "entries words"]
+    stack: UInt32[Array, "rows node_words"]  # the nodes above it, row `level * lanes + lane`
+    table: UInt32[Array, "entries entry_words"]
     job: Int32[Array, " lanes"]  # the number of the position; for an idle lane a number beyond all positions
     root: PositionNode
     left: Int32[Array, " lanes"]  # stones to play at the root
@@ -346,7 +346,7 @@ class Solver:
 
     def __post_init__(self) -> None:
         for name, value in (("lanes", self._lanes), ("entries", self.entries)):
-            if value < 1 or value & (value - 1):
+            if checks.whole(name, value, None) < 1 or value & (value - 1):
                 raise ValueError(f"{name}={value}: expected a power of 2")
 
     def __call__(self, positions: Position, where: Bool[Array, " batch"] | None = None) -> SolvedScores:

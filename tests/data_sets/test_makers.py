@@ -10,7 +10,7 @@ import pytest
 import jaxgames
 from jaxgames.algos.imitation.data import load, open_of
 from jaxgames.cli import main
-from jaxgames.data_sets import make_data, merge_data, played_games, recorded_games, solved_positions
+from jaxgames.data_sets import make_data, merge_data, played_games, recorded_games, solved_positions, solved_tests
 from jaxgames.data_sets.makers import OtherDraws
 from jaxgames.matches.game_log import GameLog
 from jaxgames.matches.match import PairedGames
@@ -29,7 +29,7 @@ def text_of(game, rows, row):
 def played():
     """Data of ten games, and the records of the same games."""
     a, b = make_player("random", TTT), make_player("uct:8", TTT)
-    maker = played_games(a, b, 10, seed=3, games_per_shard=4)
+    maker = played_games(a, b, 10, seed=np.int64(3), games_per_shard=np.int64(4), most_plies=np.int32(10_000))
     return maker, [maker.rows(shard) for shard in range(maker.shards)]
 
 
@@ -171,6 +171,8 @@ def test_solved_positions_have_their_best_moves():
         (lambda p: played_games(p, p, 4, most_plies=0), "most_plies 0: expected a whole number from 1 to 2147483647"),
         (lambda p: played_games(p, p, 4, most_plies=1 << 31), "most_plies 2147483648: expected a whole number"),
         (lambda p: played_games(p, make_player("random", jaxgames.make("checkers")), 4), "two players of one game"),
+        (lambda p: solved_positions(jaxgames.make("connect_four"), []), "^no positions in no files$"),
+        (lambda p: solved_tests(jaxgames.make("connect_four"), []), "^no positions in no files$"),
     ],
 )
 def test_makers_refuse_what_makes_no_sense(make, line):

@@ -83,6 +83,15 @@ def test_illegal_actions_lose():
     assert reward == -1 and over
 
 
+def test_floats_are_no_actions():
+    one, two = single.env("tic_tac_toe", seat="first"), pair.env("tic_tac_toe")
+    for env in (one, two):
+        env.reset(seed=0)
+        with pytest.raises(ValueError, match="^action 3.7: expected a whole number$"):
+            env.step(3.7)
+    assert not two.observe(two.agent_selection)["observation"].any() and one.action_masks().all()
+
+
 def test_opponents_in_plain_python():
     from jaxgames.players.host import HostTurn
     from jaxgames.players.player import Player

@@ -91,7 +91,7 @@ def test_equal_players_end_at_the_limit_and_the_later_one_goes_on():
 
 
 def test_an_odd_number_of_slots_is_rounded_up_and_numbers_may_be_numpy_s(result):
-    again = knockout(POOL, 6, np.int64(40), seed=np.int64(3), slots=np.int32(SLOTS - 1))
+    again = knockout(POOL, np.float32(6), np.int64(40), seed=np.int64(3), slots=np.int32(SLOTS - 1))
     assert again.rounds == result.rounds and json.loads(json.dumps(again.to_dict()))["seed"] == 3
 
 

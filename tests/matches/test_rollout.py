@@ -12,6 +12,7 @@ import pytest
 from jaxgames.cli import main
 from jaxgames.envs.backgammon import make_position
 from jaxgames.envs.backgammon.game import Backgammon
+from jaxgames.envs.checkers.game import Checkers
 from jaxgames.matches.rollout import rollout
 from jaxgames.players import make
 from jaxgames.players.generic import greedy
@@ -20,6 +21,8 @@ from jaxgames.tables.lookup import BearOffLookup
 
 module = import_module("jaxgames.matches.rollout")
 GAME = Backgammon()
+CHECKERS = Checkers()
+TWO = jax.tree.map(lambda leaf: np.stack([leaf, leaf]), GAME.from_string("4HPwATDgc/ABMA:31"))
 LOOKUP = BearOffLookup(BearOffs(points=3, checkers=3))
 TRIALS = 500
 
@@ -124,11 +127,15 @@ def test_a_roll_is_played_first(table, player_of):
         ({"truncate": True}, "truncate True: expected a whole number"),
         ({"truncate": 0}, "truncate 0: expected a number of plies from 1"),
         ({"player": make("pubeval", GAME)}, "pubeval does not value positions; roll out with a run or champion@1"),
+        ({"player": "pubeval"}, "player 'pubeval': expected a Player"),
+        ({"state": "4HPwATDgc/ABMA:31"}, "'4HPwATDgc/ABMA:31': expected what game.init(key) returns"),
+        ({"state": CHECKERS.from_string("B:W30:B1")}, "this state is of checkers, this game is backgammon"),
+        ({"state": TWO}, "one state is needed here, not a batch of 2"),
     ],
 )
 def test_what_makes_no_sense(player_of, changes, message):
     state, _ = waiting([1], [1])
-    with pytest.raises(ValueError) as error:
+    with pytest.raises((TypeError, ValueError)) as error:
         rollout(**{"player": player_of(0), "state": state, "trials": TRIALS, **changes})
     assert message in str(error.value) and "\n" not in str(error.value)
 

@@ -73,9 +73,10 @@ def test_no_observations_give_no_outputs(name):
     [
         ({"window": 4, "channels": 2}, (1, 3, 4, 2), r"window 4: expected 1 to 3 for a board \[3, 4, 2\]"),
         ({"window": 1, "channels": 2}, (1, 9), r"observation .*\[1, 9\]: expected \[batch, rows, columns, planes\]"),
+        ({"output": "softmax"}, (1, 9), "unknown activation 'softmax'; available: sigmoid, "),
         ({"convolutions": (2,)}, (1, 9), r"observation .*\[1, 9\]: expected \[batch, rows, columns, planes\]"),
     ],
 )
-def test_boards_that_do_not_fit(settings, shape, message):
+def test_what_does_not_fit(settings, shape, message):
     with pytest.raises(ValueError, match=message):
         jax.eval_shape(PolicyValueNet(7, **settings).init, jax.random.key(0), jnp.zeros(shape))

@@ -71,6 +71,10 @@ def test_policies_and_values(spec, module):
             lambda: NetworkSpec("windows").policy_value(7, (12,), 1.0),
             "form=windows needs .rows, columns, planes., not .12.: choose",
         ),
+        (
+            lambda: NetworkSpec(output="softmax").policy_value(7, BOARD, 1.0),
+            "unknown activation 'softmax'; available: ",
+        ),
         (lambda: NetworkSpec("windows", window=6).policy_value(7, BOARD, 1.0), "window 6: expected 1 to 5 for a board"),
     ],
 )

@@ -62,6 +62,8 @@ def test_what_a_network_gives_is_looked_at(logits, value):
         match(generic.by_policy("wrong", TIC_TAC_TOE, network, ()), "random", games=2)
     with pytest.raises(TypeError, match="^apply .*: expected a function"):
         generic.by_policy("wrong", TIC_TAC_TOE, (), network)
+    with pytest.raises(ValueError, match="^discount 5: expected a number above 0, at most 1$"):
+        generic.by_policy("wrong", TIC_TAC_TOE, network, (), discount=5)
     with pytest.raises(TypeError, match="^make_value .*: expected a function"):
         generic.greedy(TIC_TAC_TOE, "wrong", network, ())
 

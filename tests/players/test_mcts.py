@@ -275,9 +275,11 @@ def test_budgets_and_words_that_cannot_be(spec, message):
         ({"rule": "puct"}, "rule 'puct': expected a rule, such as"),
         ({"evaluate": 3}, "evaluate 3: expected an evaluator"),
         ({"simulations": 2.5}, "simulations 2.5: expected a whole number from 1 on"),
+        ({"discount": 5.0}, "discount 5.0: expected a number above 0, at most 1"),
+        ({"name": 3}, "name 3: expected a text"),
     ],
 )
 def test_a_player_by_a_search_says_what_is_wrong(changes, line):
     of = {"game": GAME, "rule": mcts.uct(), "evaluate": mcts.rollout(), "simulations": 2} | changes
     with pytest.raises((TypeError, ValueError), match=line):
-        players.by_search("mine", **of)
+        players.by_search(**{"name": "mine", **of})

@@ -338,6 +338,9 @@ def test_what_a_format_cannot_say_is_refused():
         records.dumps([game], "pdn")
     with pytest.raises(ValueError, match=r"end in \.mat or \.sgf or \.json"):
         records.format_for("game.pdn", "backgammon")
+    for call in (lambda: records.loads("", "gif"), lambda: records.dumps([], "gif")):
+        with pytest.raises(ValueError, match="^format 'gif': expected one of pdn, mat, sgf, txt, json$"):
+            call()
 
 
 @pytest.mark.parametrize(

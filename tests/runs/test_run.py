@@ -7,12 +7,17 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxgames.runs import Run
+import jaxgames
+from jaxgames.algos import alphazero, imitation
+from jaxgames.algos.self_play_backprop import load_self_play
+from jaxgames.runs import Run, check_extras
 
 
 def test_create_and_open(tmp_path):
@@ -198,6 +203,27 @@ def test_folders_whose_names_are_patterns(tmp_path, name):
     assert [state["w"].tolist() for _, state in read] == [[0, 1, 2]] * 2
 
 
+def test_numbers_that_jax_would_cut_need_arrays_of_numpy_as_template(tmp_path):
+    run, state = Run.create(tmp_path / "a", {}), {"games": np.int64(2**40 + 5), "mean": np.array([1 / 3])}
+    run.save(1, state)
+    run.save_best(state, {})
+    assert run.restore(state) == (1, state) and run.load_best(state) == ({}, state)
+    for place, form in (("games", r"int64\[\]"), ("mean", r"float64\[1\]")):
+        shape = jax.ShapeDtypeStruct(state[place].shape, state[place].dtype)
+        for read in (run.restore, run.load_best):
+            with pytest.raises(ValueError, match=f"'{place}' is {form}, .* give an array of NumPy"):
+                read({**state, place: shape})
+
+
+def test_one_array_by_its_place(tmp_path):
+    run = Run.create(tmp_path / "a", {})
+    run.save(1, {"a": {"empty": np.zeros((0, 3), np.float32)}, "b": np.arange(2.0)})
+    empty = run.restore_leaf("a/empty")
+    assert (empty.shape, empty.dtype) == ((0, 3), np.float32) and run.restore_leaf("b").tolist() == [0, 1]
+    with pytest.raises(ValueError, match="does not fit: it lacks 'a/b'"):
+        run.restore_leaf("a/b")
+
+
 def test_a_configuration_says_what_it_lacks(tmp_path):
     run = Run.create(tmp_path / "a", {"learner": {"batch": 1}})
     assert Run.open(run.path).config == {"learner": {"batch": 1}} == run.config
@@ -206,3 +232,19 @@ def test_a_configuration_says_what_it_lacks(tmp_path):
             with pytest.raises(ValueError, match="a/config.json lacks 'seed'; restore the file or start a new run"):
                 lacking["seed"]
             assert lacking.get("seed") is None
+
+
+def test_the_file_is_named_once(tmp_path):
+    run, game = Run.create(tmp_path / "a", {"kind": "mine"}), jaxgames.make("tic_tac_toe")
+    for read in (
+        partial(alphazero.load_network, game=game),
+        partial(imitation.load_network, game=game),
+        load_self_play,
+    ):
+        with pytest.raises(ValueError, match=f"^{tmp_path}/a/config.json lacks '(learner|self_play)'"):
+            read(run)
+
+
+def test_modules_are_those_of_the_table():
+    with pytest.raises(ValueError, match="^module 'numpyy': expected one of matplotlib, orbax.checkpoint$"):
+        check_extras("numpyy")

@@ -142,9 +142,16 @@ def test_a_turn_that_is_wrong_changes_nothing():
         with pytest.raises(ValueError, match=message):
             session.play(wrong)
         assert state_text(session) == (f"{START}:31", 0) and session.actions == ()
-    for neither in (3, np.int32(3), None):
+    for neither in (3, np.int32(3), None, {96: 0}, {96}):
         with pytest.raises(TypeError, match="^turn .*: expected a text such as '4', or actions such as"):
             session.play(neither)
+    for wrong in ([96.0, 110], ["96", 110], [True], np.array([96.5])):
+        with pytest.raises((TypeError, ValueError), match="^action .*: expected a whole number$"):
+            session.play(wrong)
+    for wrong in (96.0, True, None, [96]):
+        with pytest.raises((TypeError, ValueError), match="^action .*: expected a whole number$"):
+            session.play_action(wrong)
+    assert state_text(session) == (f"{START}:31", 0) and session.actions == ()
     with pytest.raises(ValueError, match="no position|position id"):
         Session(GAMES["backgammon"], "nonsense")
 
@@ -285,8 +292,30 @@ def test_players_go_on_with_a_turn_that_a_person_began():
     session = Session(game, f"{START}:31")
     session.play_action("6/5")
     assert game.turn_to_string(session.state, session.suggest(players.make("pubeval", game))) == "8/5"
-    with pytest.raises(ValueError, match="plays"):
-        Session(game, players=(players.make("random", GAMES["checkers"]), None))
+    other = players.make("random", GAMES["checkers"])
+    for wrong in (lambda: Session(game, players=(other, None)), lambda: session.suggest(other)):
+        with pytest.raises(ValueError, match="^random plays checkers, the game is backgammon"):
+            wrong()
+    for wrong in (lambda: Session(game, players=(None, 3)), lambda: session.suggest(3)):
+        with pytest.raises(TypeError, match="^player 3: expected a player or its name"):
+            wrong()
+    with pytest.raises(ValueError, match="^random plays Checkers.*draw_after=100.*, the game is Checkers.*after=9"):
+        Session(jaxgames.make("checkers", draw_after=9), players=(other, None))
+    assert session.suggest("pubeval") == session.suggest(players.make("pubeval", game))
+
+
+def test_a_session_begins_with_a_state_of_its_game():
+    small = jaxgames.make("connect_four", rows=5)
+    state = GAMES["connect_four"].from_string("44")
+    assert state_text(Session(GAMES["connect_four"], state)) == ("44", 0)
+    for game, of in (
+        (small, r"ConnectFour\(rows=6.*ConnectFour\(rows=5"),
+        (GAMES["checkers"], "connect_four.*checkers"),
+    ):
+        with pytest.raises(ValueError, match=f"^this state is of {of}"):
+            Session(game, state)
+    with pytest.raises(ValueError, match="^one state is needed here, not a batch of 2"):
+        Session(GAMES["connect_four"], jax.tree.map(lambda leaf: np.stack([leaf, leaf]), state))
 
 
 def test_all_actions_of_a_turn_are_played():

@@ -120,6 +120,8 @@ def test_sizes_are_powers_of_2():
         Solver(GAME, lanes=0)
     with pytest.raises(ValueError, match="entries=0: expected a power of 2"):
         Solver(GAME, entries=0)
+    with pytest.raises(TypeError, match="entries 'x': expected a whole number"):
+        Solver(GAME, entries="x")
 
 
 def test_scores_in_words():

@@ -107,6 +107,8 @@ def test_what_cannot_be_built_is_said_before_it_begins(tmp_path, capsys, monkeyp
         return capsys.readouterr().err
 
     assert "1 pieces: expected 2 to 6" in refused("checkers", "--pieces", "1")
+    with pytest.raises(ValueError, match="^pieces 2.5: expected a whole number$"):
+        CheckersEndings(2.5)
     assert "no tables can be built for 'go'" in refused("go")
     (tmp_path / "mine").write_text("x")
     assert "is never overwritten; choose another" in refused("checkers", "--pieces", "2", "--out", str(tmp_path))

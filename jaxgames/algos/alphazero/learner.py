@@ -309,8 +309,9 @@ def load_network(run: Run, game: Game, step: int | None = None) -> tuple[Any, An
     The network is `apply(params, observation) -> (logits, value)`. The weights are those of the best measurement, or
     with `step` those of that checkpoint. Raises `ValueError` if the run holds none.
     """
+    settings = run.config["learner"]
     try:
-        config = AlphaZeroConfig.from_json(run.config["learner"])
+        config = AlphaZeroConfig.from_json(settings)
     except ValueError as error:
         raise ValueError(f"{run.path}/config.json: {error}") from None
     learner = make_learner(game, config)

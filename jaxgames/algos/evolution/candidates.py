@@ -24,7 +24,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from flax import linen as nn
-from jaxtyping import Array, Float32
+from jaxtyping import Array, Float, Float32
 
 from jaxgames.algos.evolution.genomes import Genomes
 from jaxgames.ops import checks
@@ -189,11 +189,12 @@ class Matrix:
     """A shared matrix with low-rank noise: shared + sum_r left_r right_r^T.
 
     The kernel of a convolution is a matrix of its last axis and all others together: `left` has the others' axes.
+    While `Parameters.each` makes them, the noise has all candidates.
     """
 
-    shared: Float32[Array, "... a b"]
-    left: Float32[Array, "rank a"]
-    right: Float32[Array, "rank b"]
+    shared: Float[Array, "... a b"]
+    left: Float[Array, "rank rows *n"]
+    right: Float[Array, "rank b *n"]
     __array_ufunc__: ClassVar[None] = None
     """Makes NumPy arrays leave `array @ matrix` to the matrix."""
 
@@ -207,10 +208,10 @@ class Matrix:
         """The transposed matrix."""
         return Matrix(self.shared.T, self.right, self.left)
 
-    def __rmatmul__(self, x: Float32[Array, "... a"]) -> Float32[Array, "... b"]:
+    def __rmatmul__(self, x: Float[Array, "... a"]) -> Float[Array, "... b"]:
         return x @ self.shared + (x @ self.left.T) @ self.right
 
-    def __matmul__(self, x: Float32[Array, " b"]) -> Float32[Array, " a"]:
+    def __matmul__(self, x: Float[Array, " b"]) -> Float[Array, " a"]:
         return self.shared @ x + self.left.T @ (self.right @ x)
 
 
@@ -320,16 +321,16 @@ def _as(dtype: Any, arrays: Any) -> Any:
     return arrays if dtype is None else jax.tree.map(lambda array: array.astype(dtype), arrays)
 
 
-def _dense(x: Float32[Array, "... a"], kernel: Matrix) -> Float32[Array, "... b"]:
+def _dense(x: Float[Array, "... a"], kernel: Matrix) -> Float[Array, "... b"]:
     return x @ kernel
 
 
-def _convolution(module: nn.Conv, x: Float32[Array, "..."], kernel: Matrix) -> Float32[Array, "..."]:
+def _convolution(module: nn.Conv, x: Float[Array, "..."], kernel: Matrix) -> Float[Array, "..."]:
     """A convolution by the shared kernel, plus one with as many channels as the rank."""
     if module.mask is not None:
         raise ValueError("linen_apply: a Conv with a mask has no noise of low rank; expected mask=None")
 
-    def by(weights: Float32[Array, "... a b"]) -> Float32[Array, "..."]:
+    def by(weights: Float[Array, "... a b"]) -> Float[Array, "..."]:
         plain = module.clone(features=weights.shape[-1], use_bias=False, parent=None)
         return plain.apply({"params": {"kernel": weights}}, x)
 

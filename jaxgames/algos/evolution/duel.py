@@ -44,7 +44,7 @@ def duel(
     params_b: Any,
     key: Key[Array, ""],
     pairs: int,
-    most_plies: int = 2_000,
+    most_plies: int | Int32[Array, ""] = 2_000,
 ) -> Duel:
     """Plays pairs of games with the same opening and the same dice at every ply: one begun by a, one by b.
 
@@ -62,9 +62,9 @@ def duel(
     a_game(game)
     checks.function("value_of", value_of, "(params) -> value")
     checks.key(key)
-    checks.whole_or_traced("most_plies", most_plies)
+    most_plies = checks.whole_or_traced("most_plies", most_plies)
     if game.step_limit is not None:
-        most_plies = jnp.minimum(most_plies, game.step_limit)  # type: ignore[assignment]
+        most_plies = jnp.minimum(most_plies, game.step_limit)
     if checks.whole("pairs", pairs, None) < 1:
         raise ValueError(f"pairs={pairs} of games: expected at least 1")
     bits = jnp.tile(candidate_bits(key, jnp.arange(pairs, dtype=jnp.int32)), 2)
@@ -103,7 +103,7 @@ def _after(
     outcome: Outcome,
     sign: Float32[Array, ""],
     bits: UInt32[Array, " games"],
-    most_plies: int,
+    most_plies: int | Int32[Array, ""],
 ) -> _DuelState:
     """The games after a player's turn in all that do not wait; `sign` turns its points into those of a."""
     moved = games.playing & ~games.waits & (games.plies < most_plies)

@@ -7,7 +7,7 @@ from typing import ClassVar, Protocol
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
+from jaxtyping import Array, Bool, Float32, Int32, Integer, Key, UInt32
 
 from jaxgames.algos.evolution.noise import normals
 from jaxgames.algos.evolution.ranking import ascending
@@ -25,7 +25,7 @@ def signed_fractions(bits: UInt32[Array, "..."]) -> Float32[Array, "..."]:
     return jax.lax.bitcast_convert_type(bits, jnp.int32).astype(jnp.float32) * np.float32(2**-31)
 
 
-def below(bits: UInt32[Array, "..."], number: UInt32[Array, ""] | int) -> UInt32[Array, "..."]:
+def below(bits: UInt32[Array, "..."], number: Integer[Array, ""] | int) -> UInt32[Array, "..."]:
     """Whole numbers from 0 to `number` - 1, for any number below 2^32: the high word of their product.
 
     Their probabilities differ by at most a share of `number` / 2^32.
@@ -111,8 +111,7 @@ def _changed(genomes: Float32[Array, "n dimension"], change: Float32[Array, "n d
 
 
 def _check(size: float, name: str) -> None:
-    checks.number(name, size, "a finite number from 0")
-    if not 0 <= size <= checks.MOST_FLOAT32:
+    if not 0 <= checks.number(name, size, "a finite number from 0") <= checks.MOST_FLOAT32:
         raise ValueError(f"{name}={size} of a mutation: expected a finite number from 0")
 
 

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jaxtyping import Array, Bool, Float32, Int32, Key, UInt32
+from jaxtyping import Array, Bool, Float32, Int, Int32, Key, UInt32
 
 from jaxgames.algos.evolution.candidates import Columns, LowRank, fit_columns
 from jaxgames.algos.evolution.genomes import Genomes, in_rows
@@ -141,7 +141,7 @@ class RandomMoves:
         checks.whole("count", self.count)
 
     def turn(
-        self, game: Game, which: Int32[Array, " k"], positions: Positions, bits: UInt32[Array, "k games"]
+        self, game: Game, which: Int32[Array, " k"], positions: Positions, bits: UInt32[Array, "m games"]
     ) -> Decision:
         """Turns at random."""
         return _of_all(game.random_turn, positions, bits)
@@ -166,7 +166,7 @@ class FixedPlayer:
         checks.whole("count", self.count)
 
     def turn(
-        self, game: Game, which: Int32[Array, " k"], positions: Positions, bits: UInt32[Array, "k games"]
+        self, game: Game, which: Int32[Array, " k"], positions: Positions, bits: UInt32[Array, "m games"]
     ) -> Decision:
         """The player's turns."""
         return _of_all(lambda *flat: self.turn_of(self.params, *flat), positions, bits)
@@ -182,7 +182,7 @@ class _Order(NamedTuple):
     last: bool
 
     @property
-    def filled(self) -> Int32[np.ndarray, " games"]:
+    def filled(self) -> Int[np.ndarray, " games"]:
         """Which of a candidate's games stand beside each other: 19 games take longer than 24."""
         return np.minimum(np.arange(self.k + -self.k % LANES), self.k - 1)
 
@@ -253,7 +253,7 @@ def play(
     key: Key[Array, ""],
     numbers: Int32[Array, " n"],
     sides: str = "both",
-    most_plies: int = 1_000,
+    most_plies: int | Int32[Array, ""] = 1_000,
     details: bool | Collection[str] = False,
 ) -> Results:
     """Plays games of n candidates with all `opponents`, to the end or for `most_plies` plies. The sides take turns in
@@ -284,7 +284,7 @@ def play(
     # With many games, padding with copies would cost more than transposing them.
     as_they_stand = order.last or (getattr(opponents, "any_order", False) and 4 * len(order.filled) <= 5 * games)
     numbers = checks.integers("numbers", numbers, (n,))
-    checks.whole_or_traced("most_plies", most_plies)
+    most_plies = checks.whole_or_traced("most_plies", most_plies)
     named = Details._fields if details is True else tuple(details or ())
     for name in named:
         if name not in Details._fields:
@@ -329,7 +329,7 @@ def play(
     return jax.tree.map(lambda x, y: jnp.stack([x, y], axis=2).reshape(n, -1)[:, :count], first, second)
 
 
-def _two_sets(move: Callable, sets: Sequence[tuple[_GameSet, _Seats]], most_plies: int) -> _Sets:
+def _two_sets(move: Callable, sets: Sequence[tuple[_GameSet, _Seats]], most_plies: int | Int32[Array, ""]) -> _Sets:
     """Plays a set that the candidates begin, and one of as many games that the opponents begin.
 
     The candidates move in one set while the opponents move in the other, then they change sets, so that both are in
@@ -369,7 +369,9 @@ def _as_they_are(number: Int32[Array, ""], moved: _Sets) -> tuple[Int32[Array, "
     return number + 1, moved
 
 
-def _one_set(move: Callable, games: _GameSet, seats: _Seats, most_plies: int, candidates_begin: bool) -> _GameSet:
+def _one_set(
+    move: Callable, games: _GameSet, seats: _Seats, most_plies: int | Int32[Array, ""], candidates_begin: bool
+) -> _GameSet:
     """Plays games that the same side begins, two plies in each iteration."""
 
     def plies(carry):
@@ -486,7 +488,7 @@ def _details_after(
     return Details(**{name: after[name](x) for name, x in asked.items()})
 
 
-def _of_all(turn: Callable, positions: Positions, bits: UInt32[Array, "k games"]) -> Decision:
+def _of_all(turn: Callable, positions: Positions, bits: UInt32[Array, "m games"]) -> Decision:
     """Legal turns of a player that plays in flat batches."""
     outcome = turn(flat(positions), bits.ravel())
     return Decision(rows(outcome, len(bits)), jnp.ones(bits.shape, bool))

@@ -211,8 +211,9 @@ def load_network(run: Run, game: Game, step: int | None = None) -> tuple[Any, Im
 
     Raises `ValueError` if the run holds none.
     """
+    settings = run.config["learner"]
     try:
-        learner = make_learner(game, ImitationConfig.from_json(run.config["learner"]))
+        learner = make_learner(game, ImitationConfig.from_json(settings))
     except ValueError as error:
         raise ValueError(f"{run.path}/config.json: {error}") from None
     options = run.config["options"]

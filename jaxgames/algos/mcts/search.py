@@ -268,7 +268,7 @@ def _check(game: Game, settings: SearchSettings, evaluate: Evaluator, num_trees:
         capacity=checks.whole("capacity", settings.capacity),
         max_depth=checks.whole("max_depth", settings.max_depth),
         temperature=temperature if temperature >= LEAST_TEMPERATURE else 0.0,
-        discount=checks.number("discount", settings.discount, "a number above 0, at most 1", lambda d: 0 < d <= 1),
+        discount=checks.discount(settings.discount),
         final=checks.choice("final", settings.final, FINALS),
     )
     if settings.noise is not None and not isinstance(settings.noise, Noise):

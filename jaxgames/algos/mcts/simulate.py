@@ -34,7 +34,7 @@ from jaxgames.ops.materialize import materialize, order_after
 from jaxgames.ops.random_bits import fold_in
 from jaxgames.ops.scatter import add_rows
 
-Buffer = UInt32[Array, "depths lanes"]
+Buffer = UInt32[Array, "depths _"]
 RATIO, FEWEST, FEWEST_IN_KERNEL = 8, 32, 8
 """When only 1 / RATIO of the lanes is still going down, these go on alone, if they are at least so many."""
 

@@ -41,7 +41,7 @@ def alphabeta(
         of the game's moves.
       evaluate: what positions at the horizon are worth to the player to act, float32[n]; by default the change of
         `game.material` since the root.
-      **settings: those of `Search`.
+      **settings: those of `Search` but `ties`, which `key` decides.
 
     Raises `ValueError` for states of another shape, a batch of 0 and settings out of range.
     """
@@ -57,7 +57,7 @@ def minimax(
     evaluate: Value | None = None,
     **settings: Any,
 ) -> Result:
-    """As `alphabeta`, but every move is searched. Outside of `jit`, the search is compiled anew in each call."""
+    """As `alphabeta`, but every move is searched: without the setting `prune`."""
     ties = "first" if key is None else "random"
     return _search(Search(game, depth, prune=False, ties=ties, **settings), states, key, evaluate)
 

@@ -126,9 +126,9 @@ class SearchState(NamedTuple):
 
     node: Node  # the node that each lane is at
     level: Int32[Array, " lanes"]  # its level, 0 at the root; -1 in a lane that has nothing to do
-    stack: UInt32[Array, "rows words"]  # the nodes above it, row `level * lanes + lane`
+    stack: UInt32[Array, "rows node_words"]  # the nodes above it, row `level * lanes + lane`
     moves: UInt32[Array, "lanes moves"]  # those of the root, in the order in which they are tried
-    table: UInt32[Array, "entries words"]  # the transposition table
+    table: UInt32[Array, "entries entry_words"]  # the transposition table
     job: Int32[Array, " lanes"]  # the number of the position searched; -1 for none
     horizon: UInt32[Array, " lanes"]  # the last turn that is searched
     root_value: Float32[Array, " lanes"]  # the evaluation of the root, with which leaves are compared

@@ -25,9 +25,9 @@ class Ply(NamedTuple):
     """
 
     positions: Any
-    player: Int32[Array, " batch"]
-    over: Bool[Array, " batch"]
-    result: Float32[Array, " batch"]
+    player: Int32[Array, "*plies batch"]
+    over: Bool[Array, "*plies batch"]
+    result: Float32[Array, "*plies batch"]
 
 
 def init_games(game: Game, key: Key[Array, ""], batch: int) -> Games:

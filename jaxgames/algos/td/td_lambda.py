@@ -108,7 +108,7 @@ def eligibility_traces(lambda_: float) -> EligibilityTraces:
     The update is the sum of error times trace, over games and outputs: Sutton 1988, eq. 4; Tesauro 1992, eq. 1, with a
     trace for each output because each output has an error of its own. An error is target minus prediction.
     """
-    checks.share("lambda_", lambda_)
+    lambda_ = checks.share("lambda_", lambda_)
 
     def init(params: Parameters, batch: int, outputs: int) -> Traces:
         return jax.tree.map(lambda p: jnp.zeros((batch, outputs, *p.shape), p.dtype), params)

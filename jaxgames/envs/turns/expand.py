@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jaxtyping import Array, Bool, Float32, Int32, UInt32
+from jaxtyping import Array, Bool, Float32, Int, Int32, UInt32
 
 from jaxgames.envs.core import Game
 from jaxgames.ops import bits, ragged
@@ -29,8 +29,8 @@ class Children(NamedTuple):
     `complete`: the turn ends with the action; else the same player goes on.
     """
 
-    parent: Int32[np.ndarray, " n"]
-    action: Int32[np.ndarray, " n"]
+    parent: Int[np.ndarray, " n"]
+    action: Int[np.ndarray, " n"]
     position: Any
     complete: Bool[np.ndarray, " n"]
     over: Bool[np.ndarray, " n"]

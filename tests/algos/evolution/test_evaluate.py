@@ -143,6 +143,8 @@ def test_wrong_splits_are_refused(state):
         evaluate(fitness, ES, state, jax.random.key(1), mesh=explicit)
     with pytest.raises(ValueError, match="on 3 devices, but 2 are here"):
         population_mesh(3)
+    with pytest.raises(ValueError, match="^devices 0: expected a whole number from 1 on$"):
+        population_mesh(0)
 
 
 EIGHT = """

@@ -55,7 +55,7 @@ class LastGoodReply(Settings):
 
         def note(
             before: RolloutState, after: RolloutState, actions: Int32[Array, " batch"], made: Array
-        ) -> Int32[Array, " places"]:
+        ) -> Int32[Array, " entries"]:
             valid = before.running & (before.ply < self.limit) & (self.path | (before.ply > 0))
             opponent = before.other_to_move ^ leaves.opponent_to_move
             place = table.place(opponent, key_index(before.amaf_key))
@@ -94,20 +94,20 @@ class _ReplyTable:
         return (jnp.where(opponent, self._count, 0) + key) * self._batch + lanes
 
     def read(
-        self, replies: Int32[Array, " places"], opponent: Bool[Array, " batch"], key: Int32[Array, " batch"]
+        self, replies: Int32[Array, " entries"], opponent: Bool[Array, " batch"], key: Int32[Array, " batch"]
     ) -> Int32[Array, " batch"]:
         """The replies to moves."""
         return replies.at[self.place(opponent, key)].get(mode="promise_in_bounds")
 
     def note(
         self,
-        made: Int32[Array, " places"],
-        replies: Int32[Array, " places"],
+        made: Int32[Array, " entries"],
+        replies: Int32[Array, " entries"],
         valid: Bool[Array, " n"],
         place: Int32[Array, " n"],
         move: Int32[Array, " n"],
         forget: bool,
-    ) -> Int32[Array, " places"]:
+    ) -> Int32[Array, " entries"]:
         """Notes a reply made in a game, and whether it, or an earlier reply to the same move, was the known one."""
         if forget:
             here = replies.at[place].get(mode="promise_in_bounds") == move
@@ -116,7 +116,7 @@ class _ReplyTable:
         return made.at[place].set(move, mode="drop", unique_indices=True)
 
     def learn(
-        self, replies: Int32[Array, "places batch"], made: Int32[Array, " places"], value: Float32[Array, " batch"]
+        self, replies: Int32[Array, "places batch"], made: Int32[Array, " entries"], value: Float32[Array, " batch"]
     ) -> Int32[Array, "places batch"]:
         """The replies after games with these values for the player at the root: the winner's are kept, the loser's are
         forgotten if they are marked as known ones.
@@ -151,7 +151,7 @@ def _num_keys(game: Game) -> int:
 
 def _note_path(
     table: _ReplyTable, tree: Tree, leaves: SelectedLeaf, made: Array, replies: Array, forget: bool
-) -> Int32[Array, " places"]:
+) -> Int32[Array, " entries"]:
     """Notes the moves in the tree, from the root on."""
     game = tree.layout.game
 

@@ -76,7 +76,8 @@ def mast(temperature: float = 1.0, *, max_plies: int = 10_000) -> Mast:
 
     A legal move is drawn with a probability proportional to exp(mean / temperature). The mean is that of the results,
     from -1 to 1, of this search's games in which its player made such a move, in the tree or in a rollout. Two
-    moves are the same if their `Game.amaf_key` is equal. Raises `ValueError` for a temperature that is not above 0.
+    moves are the same if their `Game.amaf_key` is equal. Raises `ValueError` for a temperature that is not from
+    0.01 to 1,000,000.
     """
     if not isinstance(temperature, jax.core.Tracer):
         checks.number("temperature", temperature, "a number from 0.01 to 1,000,000", lambda t: 0.01 <= t <= 1e6)

@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Int
+from jaxtyping import Array, Float32
 from typing_extensions import override
 
 from jaxgames.algos.mcts.nodes import Nodes
@@ -149,7 +149,7 @@ def _completed(nodes: Nodes) -> Score:
     return lambda edges: scale * ((value(edges) - low) / span)
 
 
-def _considered_visits(considered: int, simulations: int) -> Int[np.ndarray, " entries"]:
+def _considered_visits(considered: int, simulations: int) -> Float32[np.ndarray, " entries"]:
     """Entry `m * simulations + t`: with m actions considered, the visits of the one that simulation t goes to."""
     return np.array([_halving(number, simulations) for number in range(considered + 1)], np.float32).ravel()
 
