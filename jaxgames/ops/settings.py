@@ -219,6 +219,7 @@ class Settings:
     """What they are settings of, for errors: `a TD learner`."""
 
     def __post_init__(self) -> None:
+        checks.native_fields(self)
         for name, declared in own(type(self)).items():
             object.__setattr__(self, name, declared.check(getattr(self, name)))
         for name, choices in groups(type(self)).items():

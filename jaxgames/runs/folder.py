@@ -54,7 +54,7 @@ class Folder:
 
     @property
     def path(self) -> Path:
-        """Where it is: as it was given, for names and messages, and in full once the process works in another folder."""
+        """Where it is: as it was given, for names and messages, in full when the process works in another folder."""
         return self._given if self._given.absolute() == self._at else self._at
 
     @classmethod

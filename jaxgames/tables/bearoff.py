@@ -19,7 +19,7 @@ from jaxtyping import Array, Float32, Float64, Int32
 from jaxgames.envs.backgammon.board import BAR, CHECKERS, Position, Side, dice_of_roll, from_counts, to_counts
 from jaxgames.envs.backgammon.game import ROLLS, Backgammon
 from jaxgames.envs.backgammon.play_lists import plays
-from jaxgames.ops import subsets
+from jaxgames.ops import checks, subsets
 
 BATCH = 8192
 """Positions with a roll whose plays are listed at once."""
@@ -51,6 +51,7 @@ class BearOffs:
     checkers: int = CHECKERS
 
     def __post_init__(self) -> None:
+        checks.native_fields(self)
         for name, most in (("points", 10), ("checkers", CHECKERS)):
             if not 1 <= getattr(self, name) <= most:
                 raise ValueError(f"{name}={getattr(self, name)}: expected 1 to {most}")

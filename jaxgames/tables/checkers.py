@@ -17,7 +17,7 @@ from jaxtyping import Array, Bool, Int32
 from jaxgames.envs.checkers import board
 from jaxgames.envs.checkers.board import Position
 from jaxgames.envs.checkers.game import Checkers
-from jaxgames.ops import subsets
+from jaxgames.ops import checks, subsets
 from jaxgames.ops.bits import popcount
 
 MOST_PIECES = 6
@@ -60,6 +60,7 @@ class CheckersEndings:
     pieces: int
 
     def __post_init__(self) -> None:
+        checks.native_fields(self)
         if not 2 <= self.pieces <= MOST_PIECES:
             raise ValueError(f"{self.pieces} pieces: expected 2 to {MOST_PIECES}")
 

@@ -16,7 +16,7 @@ from jaxtyping import Array, Bool, Int32, UInt32
 from jaxgames.envs.connect_four import board
 from jaxgames.envs.connect_four.board import Position, Words
 from jaxgames.envs.connect_four.game import ConnectFour
-from jaxgames.ops import bits
+from jaxgames.ops import bits, checks
 from jaxgames.ops.materialize import materialize
 from jaxgames.ops.pytrees import select
 from jaxgames.ops.random_bits import fold_in
@@ -345,6 +345,7 @@ class Solver:
     entries: int = 1 << 20
 
     def __post_init__(self) -> None:
+        checks.native_fields(self)
         for name, value in (("lanes", self._lanes), ("entries", self.entries)):
             if value < 1 or value & (value - 1):
                 raise ValueError(f"{name}={value}: expected a power of 2")

@@ -39,6 +39,8 @@ def lambda_returns(
       explored: whether ply t was a random turn; None if none is.
     """
 
+    lambda_ = checks.native(lambda_)
+
     def back(following, step):
         value, result, end, cut = step
         target = jnp.where(end[:, None], result, (1.0 - lambda_) * value + lambda_ * following)
@@ -108,6 +110,7 @@ def eligibility_traces(lambda_: float) -> EligibilityTraces:
     trace for each output because each output has an error of its own. An error is target minus prediction.
     """
     checks.share("lambda_", lambda_)
+    lambda_ = checks.native(lambda_)
 
     def init(params: Parameters, batch: int, outputs: int) -> Traces:
         return jax.tree.map(lambda p: jnp.zeros((batch, outputs, *p.shape), p.dtype), params)

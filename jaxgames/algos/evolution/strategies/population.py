@@ -72,7 +72,7 @@ class League(NamedTuple):
         Raises `ValueError` where there is no room for them.
         """
         count = len(genomes)
-        checks.whole("size", size, max(1, count))
+        size = checks.whole("size", size, max(1, count))
         places = jnp.arange(size, dtype=jnp.int32)
         rows = jnp.pad(genomes, ((0, size - count), (0, 0)))
         return cls(rows, jnp.zeros(size, jnp.float32), jnp.where(places < count, jnp.int32(0), -1))
@@ -91,7 +91,7 @@ class League(NamedTuple):
         reservoir". Raises `ValueError` for more than there are places.
         """
         checks.key(key)
-        checks.whole("count", count, 1, len(self.genomes))
+        count = checks.whole("count", count, 1, len(self.genomes))
         noise = jax.random.gumbel(key, self.win_rates.shape, jnp.float32)
         least = np.float32(1e-12)  # far below the weight of a member that is beaten in 9,999 of 10,000 games
         keys = jnp.where(self.met < 0, -jnp.inf, jnp.log(jnp.maximum(self.weights, least)) + noise)
