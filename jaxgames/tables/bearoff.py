@@ -68,12 +68,12 @@ class BearOffs:
         row = jnp.full(self.size, (1 << self.points + self.checkers) - 1, jnp.uint32)
         bars = np.asarray(subsets.subset_of(numbers, jnp.full(self.size, self.points), row, most=self.points))
         places = np.nonzero(bars[:, None] >> np.arange(32, dtype=np.uint32) & 1)[1].reshape(self.size, self.points)
-        return np.diff(places, axis=1, prepend=-1).astype(np.int32) - 1
+        return _fixed(np.diff(places, axis=1, prepend=-1).astype(np.int32) - 1)
 
     @functools.cached_property
     def pips(self) -> Int32[np.ndarray, " positions"]:
         """The pip count of every position."""
-        return self.counts @ np.arange(1, self.points + 1, dtype=np.int32)
+        return _fixed(self.counts @ np.arange(1, self.points + 1, dtype=np.int32))
 
     def number(self, counts: Int32[Array, "... 25"]) -> Int32[Array, "..."]:
         """The number of a side, given its checkers on points 1 .. 24 and the bar; -1 if it is not such a bear-off."""
@@ -85,6 +85,12 @@ class BearOffs:
         number = subsets.number_of(bars, jnp.full(bars.shape, 0xFFFFFFFF, jnp.uint32), most=self.points)
         inside = (jnp.sum(counts[..., self.points :], axis=-1) == 0) & (place <= self.checkers)
         return jnp.where(inside, number, -1)
+
+
+def _fixed(array: np.ndarray) -> np.ndarray:
+    """An array that is kept, so that nobody may write in it."""
+    array.flags.writeable = False
+    return array
 
 
 class Replies(NamedTuple):
