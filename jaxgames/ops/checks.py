@@ -97,7 +97,7 @@ def number(name: str, value: Any, expected: str, right: Callable[[float], bool] 
 def native(value: Any) -> Any:
     """A number of NumPy or JAX as one of Python, also in tuples; Python's own and traced ones stay what they are."""
     if type(value) is tuple:
-        return tuple(map(native, value))
+        return tuple(native(tuple(one) if type(one) is list else one) for one in value)
     known = is_array(value) and value.ndim == 0 and not isinstance(value, jax.core.Tracer)
     return value.item() if known and (value.dtype == bool or jnp.issubdtype(value.dtype, jnp.number)) else value
 

@@ -165,6 +165,7 @@ MADE = {
     **{name: row.call(**row.right) for name, row in ROWS.items() if inspect.isclass(row.call) and name != NETWORKS},
     **{f"settings of {name}": table.usual for name, table in TABLES.items()},
     "operators.FitnessWeighted": operators.FitnessWeighted(0.5),
+    "evolution.Parameters": evolution.Parameters.of({"a": np.zeros((2, 3), np.float32)}),
     "evolution.MemoryPlan": evolution.MemoryPlan(evolution.RandomMoves(2)),
     "nets.PolicyValueNet": nets.PolicyValueNet(9, (4,), 2.0),
     "nets.ResidualTower": nets.ResidualTower(9),

@@ -37,7 +37,7 @@ class LowRankES(MirroredES):
         networks: `Genomes`, or `Parameters` of any pytree.
         rank: 1 to 8, at most the smaller side of the smallest matrix.
         sigma: the standard deviation of the noise on each weight.
-        optimizer: any optax transformation.
+        optimizer: any optax transformation, by default `optax.adam(0.01)`.
         shaping: `centered_ranks` or `raw`.
         weight_decay: share of the weights that a step takes.
         mesh: the devices, along the axis `population`, that share the sum of the gradient.

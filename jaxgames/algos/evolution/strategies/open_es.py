@@ -139,9 +139,9 @@ class OpenES(MirroredES):
 
         g = 1 / (population * sigma) * sum_i (s_2i - s_2i+1) e_i  -  weight_decay * mean
 
-    by `optimizer`, any optax transformation (it is given -g, since optimizers descend). The noise e is computed from
-    the state's key whenever it is needed: no array of population x dimension numbers is ever made. With `mesh` (axis
-    `population`) each device sums its share of the gradient.
+    by `optimizer`, any optax transformation, by default `optax.adam(0.01)` (it is given -g, since optimizers descend).
+    The noise e is computed from the state's key whenever it is needed: no array of population x dimension numbers is
+    ever made. With `mesh` (axis `population`) each device sums its share of the gradient.
 
     Raises ValueError if the population is odd, or for an impossible setting.
     """
