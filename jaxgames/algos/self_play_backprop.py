@@ -23,6 +23,7 @@ from jaxgames.envs.registry import make
 from jaxgames.nets import MLP, activation
 from jaxgames.nets.mlp import init_each, layers_of, params_of
 from jaxgames.nets.spec import MLP_ONLY, NetworkSpec
+from jaxgames.ops import checks
 from jaxgames.ops.materialize import materialize
 from jaxgames.ops.pytrees import select
 from jaxgames.ops.random_bits import random_bits
@@ -73,6 +74,7 @@ class PopulationMLP:
     inputs: int
 
     def __post_init__(self) -> None:
+        checks.native_fields(self)
         if self.network.sizes[-1] != 1 or self.network.output == "softmax":
             raise ValueError(
                 f"the network has {self.network.sizes[-1]} outputs ({self.network.output}); expected one, the value "
@@ -243,6 +245,7 @@ class SelfPlayBackprop:
     max_plies: int
 
     def __post_init__(self) -> None:
+        checks.native_fields(self)
         if self.game.outcome_probabilities:
             raise ValueError(f"{self.game.id} has chance; expected a game without")
 

@@ -177,6 +177,7 @@ def solved_positions(game: Game, files: Sequence[str | Path]) -> Maker:
 
     Raises `ValueError` for other files, and for positions on another board than the game's.
     """
+    files = list(files)  # an iterator would be read only once
     known = _read_solved(game, files)
 
     def rows(shard: int) -> LabeledPositions:

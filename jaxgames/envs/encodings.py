@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float32
 
 from jaxgames.envs.core import Position
-from jaxgames.ops import bits
+from jaxgames.ops import bits, checks
 
 
 class Stones(NamedTuple):
@@ -34,6 +34,9 @@ class Cells:
     game: Any
     empty: float = 0.0
     side: bool = False
+
+    def __post_init__(self) -> None:
+        checks.native_fields(self)
 
     @property
     def size(self) -> int:
@@ -76,6 +79,9 @@ class Marks:
     game: Any
     second: float = -1.0
     planes: bool = False
+
+    def __post_init__(self) -> None:
+        checks.native_fields(self)
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -31,7 +31,7 @@ def observation_box(game: Game) -> Any:
 
 def observed(state: State, player: int) -> np.ndarray:
     """What a player sees, in the form of the space."""
-    seen = np.asarray(_observe(state, jnp.int32(player)))
+    seen = np.array(_observe(state, jnp.int32(player)))  # the caller's own, to write in
     return seen.astype(np.int8) if seen.dtype == bool else seen
 
 

@@ -5,7 +5,6 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
@@ -112,9 +111,10 @@ class TournamentFolder(Folder):
     RESTORE = "restore the file or begin in another folder"
     ANOTHER = "go on there with --resume, or choose another folder"
 
-    def __init__(self, path: str | Path, header: Mapping[str, Any]):
-        super().__init__(path, header)
-        self.results = JsonLines(self.path / "results.jsonl", synced=True)
+    @property
+    def results(self) -> JsonLines:
+        """A file of lines."""
+        return JsonLines(self.path / "results.jsonl", synced=True)
 
 
 def tournament(

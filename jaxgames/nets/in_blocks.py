@@ -8,6 +8,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxgames.ops import checks
+
 
 @dataclasses.dataclass(frozen=True)
 class InBlocks:
@@ -24,6 +26,9 @@ class InBlocks:
 
     apply: Callable[[Any, Any], Any]
     size: int
+
+    def __post_init__(self) -> None:
+        checks.native_fields(self)
 
     def __call__(self, params: Any, observation: jax.Array) -> Any:
         """The outputs for all observations [n, ...], as of one call."""

@@ -44,7 +44,7 @@ class MLP(nn.Module):
 
     def __post_init__(self) -> None:
         checks.sizes("sizes", self.sizes)
-        self.sizes = tuple(int(size) for size in self.sizes)
+        checks.native_fields(self)
         if not self.sizes or min(self.sizes) < 1:
             raise ValueError(f"sizes {self.sizes} of the network: expected one or more positive whole numbers")
         activation(self.activation)

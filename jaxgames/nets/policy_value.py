@@ -39,6 +39,10 @@ class PolicyValueNet(nn.Module):
     output: str = "tanh"
     initializer: str = "lecun_normal"
 
+    def __post_init__(self) -> None:
+        checks.native_fields(self)
+        super().__post_init__()
+
     @nn.compact
     def __call__(self, observation: Array) -> tuple[Float32[Array, "batch actions"], Float32[Array, " batch"]]:
         """Logits and values of observations: [batch, rows, columns, planes], or of any shape where all is dense.
@@ -108,6 +112,10 @@ class Windows(nn.Module):
     shape: tuple[int, ...]
     dtype: str = "float32"
 
+    def __post_init__(self) -> None:
+        checks.native_fields(self)
+        super().__post_init__()
+
     @nn.compact
     def __call__(self, flat: Array) -> Array:
         """Features [batch, windows x channels] of boards [batch, rows x columns x planes]."""
@@ -145,6 +153,10 @@ class ResidualTower(nn.Module):
     channels: int = 32
     max_value: float = 1.0
     dtype: str = "float32"
+
+    def __post_init__(self) -> None:
+        checks.native_fields(self)
+        super().__post_init__()
 
     @nn.compact
     def __call__(self, observation: Array) -> tuple[Float32[Array, "batch actions"], Float32[Array, " batch"]]:

@@ -5,6 +5,7 @@ array. The wrong kind of thing (a text, a list) is a `TypeError`, the right kind
 `ValueError`.
 """
 
+import dataclasses
 import functools
 import math
 import numbers
@@ -17,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxgames.ops.jax_internals import setting
+from jaxgames.ops.pytrees import by_its_object
 
 Kind = TypeVar("Kind")
 MOST = 2**31 - 1
@@ -90,6 +92,26 @@ def number(name: str, value: Any, expected: str, right: Callable[[float], bool] 
     if math.isnan(taken) or not right(taken):
         raise ValueError(f"{name} {value}: expected {expected}")
     return taken
+
+
+def native(value: Any) -> Any:
+    """A number of NumPy or JAX as one of Python, also in tuples; Python's own and traced ones stay what they are."""
+    if type(value) is tuple:
+        return tuple(native(tuple(one) if type(one) is list else one) for one in value)
+    known = is_array(value) and value.ndim == 0 and not isinstance(value, jax.core.Tracer)
+    return value.item() if known and (value.dtype == bool or jnp.issubdtype(value.dtype, jnp.number)) else value
+
+
+def native_fields(made: Any, *names: str) -> None:
+    """For `__post_init__`: makes these fields of a dataclass `native`, by default all, a list a tuple where one is
+    declared, and methods those of any equal object. So what is made of equal arguments is equal, can be hashed, and
+    shares compiled programs.
+    """
+    for field in dataclasses.fields(made):
+        if field.init and (not names or field.name in names):
+            value = getattr(made, field.name)
+            value = tuple(value) if type(value) is list and str(field.type).startswith("tuple") else value
+            object.__setattr__(made, field.name, by_its_object(native(value)))
 
 
 def flag(name: str, value: Any) -> None:

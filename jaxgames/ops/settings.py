@@ -219,6 +219,7 @@ class Settings:
     """What they are settings of, for errors: `a TD learner`."""
 
     def __post_init__(self) -> None:
+        checks.native_fields(self)
         for name, declared in own(type(self)).items():
             object.__setattr__(self, name, declared.check(getattr(self, name)))
         for name, choices in groups(type(self)).items():
@@ -294,7 +295,14 @@ class Settings:
         return self.replace(**self.parse(texts))
 
     def to_json(self) -> dict[str, Any]:
-        """The settings that have an effect, ready for JSON."""
+        """The settings that have an effect, ready for JSON.
+
+        Raises `ValueError` if a field that is no setting has another value than by default: it would be lost.
+        """
+        for field in dataclasses.fields(self):
+            if not {"setting", "group"} & field.metadata.keys() and field.default is not dataclasses.MISSING:
+                if (value := getattr(self, field.name)) != field.default:
+                    raise ValueError(f"{field.name}={value} of {self.of} is no setting, and cannot be written")
         values, declared = self.values(), self.declarations()
         found = {name: value for name, value in values.items() if declared[name].has_meaning(values)}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
@@ -303,8 +311,11 @@ class Settings:
     def from_json(cls: type[S], found: Any) -> S:
         """The settings in a run's configuration: all that have an effect must be there.
 
-        Raises `ValueError` if one is unknown, missing, or has a wrong value.
+        Raises `ValueError` if one is unknown, missing, or has a wrong value, and for a class that needs more.
         """
+        if needed := [field.name for field in dataclasses.fields(cls) if _is_needed(field)]:
+            said = f"make one with {', '.join(needed)}, and then replace(**settings)"
+            raise ValueError(f"{cls.of} cannot be read from settings alone: {said}")
         if not isinstance(found, dict):
             raise ValueError(f"the settings of {cls.of} are {checks.describe(found)}; expected names with values")
         try:
@@ -315,6 +326,10 @@ class Settings:
         if missing := [name for name in wanted if name not in found]:
             raise ValueError(f"setting {missing[0]!r} of {cls.of} is missing; expected all of {', '.join(wanted)}")
         return read
+
+
+def _is_needed(field: dataclasses.Field[Any]) -> bool:
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
 
 
 def parse(declared: Mapping[str, Setting], texts: Mapping[str, str], of: str = "settings") -> dict[str, Any]:

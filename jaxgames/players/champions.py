@@ -5,7 +5,6 @@ trained, which player each level is, and how strong each was measured to be. `sp
 weights.
 """
 
-import functools
 from importlib import resources
 from typing import Any
 
@@ -26,7 +25,6 @@ def champion_games() -> list[str]:
     return sorted(entry.name.removesuffix(".json") for entry in FOLDER.iterdir() if entry.name.endswith(".json"))
 
 
-@functools.cache
 def card(game_id: str) -> dict[str, Any]:
     """What is known of the champion of a game. Raises `ValueError` if there is none, or its card cannot be read."""
     file = FOLDER / f"{game_id}.json"

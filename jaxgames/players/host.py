@@ -5,6 +5,8 @@ A plain Python function gets one state after the other. A match with such a play
 
 import dataclasses
 import re
+import threading
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -25,6 +27,16 @@ Move = Callable[[State], int | Sequence[int]]
 LONGEST_REASON = 200
 
 
+class _Reasons(threading.local):
+    """The reasons of forfeits of each turn in plain Python, as long as it lives."""
+
+    def __init__(self) -> None:
+        self.of: weakref.WeakKeyDictionary[Any, list[str]] = weakref.WeakKeyDictionary()
+
+
+_REASONS = _Reasons()
+
+
 class PlayerFailed(ValueError):
     """A player in plain Python has raised an error or chosen an illegal action: it loses the game for this reason."""
 
@@ -33,14 +45,19 @@ class PlayerFailed(ValueError):
 class HostTurn:
     """The turn that a Python function chooses. An exception or an illegal action loses the game, and is remembered.
 
-    `forfeits` holds the reasons, one line for each lost game, until `take_forfeits` takes them.
+    `forfeits` holds the reasons, one line for each lost game, until `take_forfeits` takes them. Each thread has its
+    own, as it plays its own games.
     """
 
     game: Game
     move: Move
     name: str
-    forfeits: list[str] = dataclasses.field(default_factory=list)
     on_host = True
+
+    @property
+    def forfeits(self) -> list[str]:
+        """The reasons of this thread."""
+        return _REASONS.of.setdefault(self, [])
 
     def __call__(self, params: Any, positions: Any, bits: UInt32[Array, " batch"]) -> Outcome:
         """As `TurnPolicy`, but not inside `jit`: raises `ValueError` there."""

@@ -3,7 +3,6 @@
 The card is the configuration of the run that the weights come from, with measurements and their checksum.
 """
 
-import functools
 import hashlib
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -67,7 +66,6 @@ def published(name: str) -> Packaged:
     return Packaged(PUBLISHED_FOLDER, name, published_card(name))
 
 
-@functools.cache
 def published_card(name: str) -> dict[str, Any]:
     """What is known of one of `PUBLISHED`. Raises `ValueError` if its card cannot be read."""
     return read_card(PUBLISHED_FOLDER / f"{name}.json")

@@ -70,7 +70,8 @@ class Player(Generic[Position]):
 
     `turn` is a `TurnPolicy` or, if the player remembers something over a game, a `LearningTurnPolicy`. Optional
     attributes of `turn` say what else the player can do: see the properties. A player is a pytree of its
-    `params`: a jitted function that takes a player is not compiled again for another checkpoint of the same kind.
+    `params`: a jitted function that takes a player is not compiled again for another checkpoint of the same kind. So a
+    player that it returns bears the name of the first one: `dataclasses.replace(after, name=player.name)`.
     """
 
     name: str

@@ -3,7 +3,7 @@
 A new format is one module with `read(text, accept)` and `write(records)`, and one line in `FORMATS`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,13 +53,13 @@ def loads(text: str, name: str, accept: Accept = any_game) -> list[GameRecord]:
     return FORMATS[checks.choice("format", name, FORMATS)].read(text.removeprefix("\ufeff"), accept)
 
 
-def dumps(records: Sequence[GameRecord], name: str) -> str:
+def dumps(records: Iterable[GameRecord], name: str) -> str:
     """The games as text in one of `FORMATS`; `loads` reads it. Raises `ValueError` for what the format cannot express.
 
     Only two things are silently left out if a format has no place for them: `tags`, which PDN and JSON keep, and the
     `reason` of an end (MAT knows resignations; SGF knows `resigned`, `forfeit` and `time forfeit`).
     """
-    games = FORMATS[checks.choice("format", name, FORMATS)].games
+    games, records = FORMATS[checks.choice("format", name, FORMATS)].games, list(records)
     for record in records:
         if games is not None and record.game not in games:
             raise ValueError(f"{name} files hold games of {' and '.join(games)}, not of {record.game}")

@@ -160,7 +160,7 @@ class CheckpointDir:
     def __init__(self, folder: Path, name: str):
         self.folder = folder
         self._pattern = re.compile(rf"{name}-(\d+)(?:\.(\d+))?")
-        self._name = name
+        self.name = name
 
     def numbers(self) -> list[int]:
         """Numbers of the complete checkpoints, in increasing order."""
@@ -174,7 +174,7 @@ class CheckpointDir:
         remove_leftovers(self.folder)
         old = self._entries()
         again = max((generation + 1 for other, generation in old if other == number), default=0)
-        write(self.folder / (f"{self._name}-{number}" + (f".{again}" if again else "")), state, info)
+        write(self.folder / (f"{self.name}-{number}" + (f".{again}" if again else "")), state, info)
         kept = sorted({other for other, _ in old if other < number}, reverse=True)[: keep - 1]
         for (other, _), path in old.items():
             if other not in kept:
@@ -208,7 +208,7 @@ class Snapshots:
         self._sizes = [int(np.prod(shape)) for shape in self._shapes]
         if any(leaf.dtype != np.float32 for leaf in leaves) or not sum(self._sizes):
             raise ValueError("snapshots hold float32 parameters only, one or more")
-        self.path = folder / SNAPSHOTS
+        self.path = folder.absolute() / SNAPSHOTS
 
     def __len__(self) -> int:
         """How many there are."""

@@ -94,14 +94,30 @@ class WriteLock:
 
     def __init__(self, descriptor: int):
         self.file = _identity(os.fstat(descriptor))
-        weakref.finalize(self, os.close, descriptor)
+        self._close = weakref.finalize(self, os.close, descriptor)
         self.held[self.file] = self
+
+    @property
+    def alive(self) -> bool:
+        """Whether it is this process that has it; a fork has none of its parent's."""
+        return self._close.alive
 
     def is_at(self, path: Path) -> bool:
         """Whether the locked file still exists under this name."""
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             return _identity(os.stat(path)) == self.file
         return False
+
+
+def _let_go() -> None:
+    """In a fork: the locks are its parent's, and would outlive it with these descriptors."""
+    for held in list(WriteLock.held.values()):
+        held._close()
+    WriteLock.held.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go)
 
 
 def lock(path: Path) -> WriteLock:

@@ -43,10 +43,19 @@ class Folder:
     """What every header has besides its format."""
 
     def __init__(self, path: str | Path, header: Mapping[str, Any]):
-        self.path = Path(path)
+        self._given, self._at = Path(path), Path(path).absolute()
         file = self.path / self.HEADER
         self.header: dict[str, Any] = _Header.of({"format": self.FORMAT, **header}, file, self.RESTORE)
         self._lock: WriteLock | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy, here or in another process, has no right to write that it has not taken itself."""
+        return self.__dict__ | {"_lock": None}
+
+    @property
+    def path(self) -> Path:
+        """Where it is: as it was given, for names and messages, in full when the process works in another folder."""
+        return self._given if self._given.absolute() == self._at else self._at
 
     @classmethod
     def begin(cls, path: str | Path, header: Mapping[str, Any]) -> Self:
@@ -141,7 +150,7 @@ class Folder:
         """Takes the right to write the folder, as long as this object lives. Raises `ValueError` if another process has
         it, or if the folder was replaced since this object claimed it.
         """
-        if self._lock is None:
+        if self._lock is None or not self._lock.alive:
             self._lock = lock(self.path / LOCK)
         elif not self._lock.is_at(self.path / LOCK):
             raise ValueError(f"{self.path} was removed or begun anew by another process; {self.ANOTHER}")

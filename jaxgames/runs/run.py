@@ -46,9 +46,18 @@ class Run(Folder):
         made_with = self.header.get("made_with")
         self.began_with: Mapping[str, str] = made_with if isinstance(made_with, dict) else {}
         """Versions and device when the run was created, see `made_with`; empty if not known."""
-        self._metrics = JsonLines(self.path / "metrics.jsonl", number="step")
-        self._steps = checkpoints.CheckpointDir(self.path / "checkpoints", "step")
-        self._best = checkpoints.CheckpointDir(self.path / "best", "best")
+
+    @property
+    def _metrics(self) -> JsonLines:
+        return JsonLines(self.path / "metrics.jsonl", number="step")
+
+    @property
+    def _steps(self) -> checkpoints.CheckpointDir:
+        return checkpoints.CheckpointDir(self.path / "checkpoints", "step")
+
+    @property
+    def _best(self) -> checkpoints.CheckpointDir:
+        return checkpoints.CheckpointDir(self.path / "best", "best")
 
     @classmethod
     def create(cls, path: str | Path, config: dict[str, Any]) -> Self:
@@ -163,7 +172,7 @@ class Run(Folder):
         """The number of a checkpoint, by default the newest one, and what `read` returns for it; `advice` says what to
         do about a damaged one. Reads again if another process replaced the checkpoints in the meantime.
         """
-        what, of = ("checkpoint", " of step {}") if kept is self._steps else ("best player", "")
+        what, of = ("checkpoint", " of step {}") if kept.name == "step" else ("best player", "")
         while True:
             numbers = kept.numbers()
             if not numbers:

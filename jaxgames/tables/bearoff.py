@@ -19,7 +19,7 @@ from jaxtyping import Array, Float32, Float64, Int32
 from jaxgames.envs.backgammon.board import BAR, CHECKERS, Position, Side, dice_of_roll, from_counts, to_counts
 from jaxgames.envs.backgammon.game import ROLLS, Backgammon
 from jaxgames.envs.backgammon.play_lists import plays
-from jaxgames.ops import subsets
+from jaxgames.ops import checks, subsets
 
 BATCH = 8192
 """Positions with a roll whose plays are listed at once."""
@@ -51,6 +51,7 @@ class BearOffs:
     checkers: int = CHECKERS
 
     def __post_init__(self) -> None:
+        checks.native_fields(self)
         for name, most in (("points", 10), ("checkers", CHECKERS)):
             if not 1 <= getattr(self, name) <= most:
                 raise ValueError(f"{name}={getattr(self, name)}: expected 1 to {most}")
@@ -67,12 +68,12 @@ class BearOffs:
         row = jnp.full(self.size, (1 << self.points + self.checkers) - 1, jnp.uint32)
         bars = np.asarray(subsets.subset_of(numbers, jnp.full(self.size, self.points), row, most=self.points))
         places = np.nonzero(bars[:, None] >> np.arange(32, dtype=np.uint32) & 1)[1].reshape(self.size, self.points)
-        return np.diff(places, axis=1, prepend=-1).astype(np.int32) - 1
+        return _fixed(np.diff(places, axis=1, prepend=-1).astype(np.int32) - 1)
 
     @functools.cached_property
     def pips(self) -> Int32[np.ndarray, " positions"]:
         """The pip count of every position."""
-        return self.counts @ np.arange(1, self.points + 1, dtype=np.int32)
+        return _fixed(self.counts @ np.arange(1, self.points + 1, dtype=np.int32))
 
     def number(self, counts: Int32[Array, "... 25"]) -> Int32[Array, "..."]:
         """The number of a side, given its checkers on points 1 .. 24 and the bar; -1 if it is not such a bear-off."""
@@ -84,6 +85,12 @@ class BearOffs:
         number = subsets.number_of(bars, jnp.full(bars.shape, 0xFFFFFFFF, jnp.uint32), most=self.points)
         inside = (jnp.sum(counts[..., self.points :], axis=-1) == 0) & (place <= self.checkers)
         return jnp.where(inside, number, -1)
+
+
+def _fixed(array: np.ndarray) -> np.ndarray:
+    """An array that is kept, so that nobody may write in it."""
+    array.flags.writeable = False
+    return array
 
 
 class Replies(NamedTuple):

@@ -60,6 +60,7 @@ class CheckersEndings:
     pieces: int
 
     def __post_init__(self) -> None:
+        checks.native_fields(self)
         if not 2 <= checks.whole("pieces", self.pieces, None) <= MOST_PIECES:
             raise ValueError(f"{self.pieces} pieces: expected 2 to {MOST_PIECES}")
 

@@ -345,6 +345,7 @@ class Solver:
     entries: int = 1 << 20
 
     def __post_init__(self) -> None:
+        checks.native_fields(self)
         for name, value in (("lanes", self._lanes), ("entries", self.entries)):
             if checks.whole(name, value, None) < 1 or value & (value - 1):
                 raise ValueError(f"{name}={value}: expected a power of 2")

@@ -75,6 +75,10 @@ class EndingsTable:
         self.slice = functools.lru_cache(maxsize=64)(self._slice)
         """Returns the `Values` of a slice, by its index in `index.slices`."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Without what it has read."""
+        return type(self), (self.index, self.folder)
+
     @property
     def bytes(self) -> int:
         """Of all files."""
@@ -87,7 +91,9 @@ class EndingsTable:
             raise ValueError(
                 f"{self.folder.path / name}: the table has {len(turns)} positions, expected {size}; build it anew"
             )
-        return Values(unpack(packed)[:size], turns)
+        value = unpack(packed)[:size]
+        value.flags.writeable = False  # all who ask for this slice get the same
+        return Values(value, turns)
 
 
 def build(index: Index, path: str | Path, report: Callable[[str, int, int], None] = lambda *_: None) -> EndingsTable:

@@ -1,6 +1,8 @@
 """Each public function and each argument: what is wrong gets one line that says what would be right."""
 
+import dataclasses
 import inspect
+import re
 from typing import Any
 
 import jax
@@ -9,8 +11,8 @@ import numpy as np
 import pytest
 
 import jaxgames
-from jaxgames import nets
-from jaxgames.algos import alphazero, evolution, imitation, mcts, minimax, td
+from jaxgames import nets, tables
+from jaxgames.algos import alphazero, evolution, imitation, mcts, minimax, self_play_backprop, td
 from jaxgames.algos.evolution import operators
 from jaxgames.envs import core
 from jaxgames.ops import checks
@@ -19,6 +21,7 @@ from tests.arguments.games import GAMES
 from tests.arguments.kinds import DICE, GAME, ROLLED, SEED, STATE, STATES
 from tests.arguments.learners import LEARNERS
 from tests.arguments.mcts import MCTS
+from tests.settings.test_settings import TABLES
 
 ROWS = {**GAMES, **MCTS, **EVOLUTION, **LEARNERS}
 
@@ -153,6 +156,76 @@ def test_whole_numbers_of_any_kind_are_actions(action):
 def test_whole_numbers_of_any_kind_are_options():
     game = jaxgames.make("connect_four", rows=np.int64(6), cols=np.uint8(7))
     assert game == GAME and repr(game) == repr(GAME)
+
+
+TINY = jaxgames.make("connect_four", rows=4, cols=4, connect=3)
+VALUE = nets.MLP((4, 1))
+NETWORKS = "evolution.Networks"  # of arrays
+MADE = {
+    **{name: row.call(**row.right) for name, row in ROWS.items() if inspect.isclass(row.call) and name != NETWORKS},
+    **{f"settings of {name}": table.usual for name, table in TABLES.items()},
+    "operators.FitnessWeighted": operators.FitnessWeighted(0.5),
+    "evolution.Parameters": evolution.Parameters.of({"a": np.zeros((2, 3), np.float32)}),
+    "evolution.MemoryPlan": evolution.MemoryPlan(evolution.RandomMoves(2)),
+    "nets.PolicyValueNet": nets.PolicyValueNet(9, (4,), 2.0),
+    "nets.ResidualTower": nets.ResidualTower(9),
+    "nets.Windows": nets.Windows(2, 3, (3, 3, 2)),
+    "nets.InBlocks": nets.InBlocks(VALUE.apply, 8),
+    "td.TestedStepSizes": td.TestedStepSizes(1, (0.5, -1.0)),
+    "envs.Cells": GAME.encodings["cells_0.01"],
+    "envs.Marks": GAME.encodings["marks_12"],
+    "tables.BearOffs": tables.BearOffs(2, 2),
+    "tables.CheckersEndings": tables.CheckersEndings(2),
+    "tables.Solver": tables.Solver(TINY, 8, 64),
+    "self_play_backprop.PopulationMLP": self_play_backprop.PopulationMLP(VALUE, 9),
+    "self_play_backprop.SelfPlayBackprop": self_play_backprop.SelfPlayBackprop(
+        GAME, self_play_backprop.PopulationMLP(VALUE, 9), self_play_backprop.SquareEncoding(GAME), 2, 9
+    ),
+}
+"""Objects with numbers in them, of which compiled programs are made."""
+APART = {"td.ValueNetwork", "evolution.Evosax"}
+"""One has switches only, the other an own test."""
+
+
+def test_all_classes_with_numbers_are_made():
+    for package in (*PACKAGES, tables, self_play_backprop):
+        for name in package.__all__:
+            kind, full = getattr(package, name), f"{package.__name__.rpartition('.')[2]}.{name}"
+            if inspect.isclass(kind) and dataclasses.is_dataclass(kind) and kind not in map(type, MADE.values()):
+                types = " ".join(str(field.type) for field in dataclasses.fields(kind) if field.init)
+                assert "Array" in types or full in APART or not re.search(r"\b(int|float)\b", types), full
+
+
+@pytest.mark.parametrize("number", [lambda value: np.asarray(value)[()], np.asarray], ids=["numbers", "0-d arrays"])
+@pytest.mark.parametrize("name", MADE)
+def test_what_is_made_of_numpy_numbers_and_lists_is_the_same(name, number):
+    """Equal, with the same hash, and of Python's numbers: NumPy's are wide with x64, and lists cannot be hashed."""
+
+    def changed(value):
+        if type(value) is tuple and value:
+            return [*map(changed, value)]
+        return number(value) if type(value) in (bool, int, float) else value
+
+    one = MADE[name]
+    static = [field for field in dataclasses.fields(one) if field.metadata.get("static")]
+    fields = [field.name for field in static or dataclasses.fields(one) if field.init]
+    other = dataclasses.replace(one, **{field: changed(getattr(one, field)) for field in fields if field != "parent"})
+    assert (repr(other), other) == (repr(one), one)
+    assert hash(other) == hash(one)
+
+
+def test_strategies_of_equal_genomes_are_equal():
+    def made():
+        first, dimension = (genomes := evolution.Genomes(nets.MLP((4, 1)), 9)).init, genomes.dimension
+        yield evolution.Neuroevolution(10, dimension, first)
+        yield evolution.GroupGA(dimension, first)
+        yield evolution.MapElites(4, dimension, first, (0.0,), (1.0,))
+        yield evolution.NSGA2(4, dimension, first)
+        yield evolution.OpenES(4, dimension)
+        yield evolution.LowRankES(4, genomes)
+        yield nets.InBlocks(nets.MLP((4, 1)).apply, 8)
+
+    assert list(made()) == list(made()) and [*map(hash, made())] == [*map(hash, made())]
 
 
 @pytest.mark.parametrize("action", [-1, 7, 2**32 + 3, np.int64(2**32 + 3), np.uint32(2**32 - 1)])

@@ -151,7 +151,8 @@ def test_a_making_does_not_go_on_with_other_data_of_the_same_names(tmp_path):
 
 def test_solved_positions_have_their_best_moves():
     game = jaxgames.make("connect_four")
-    maker = solved_positions(game, [MOVE_SCORES])
+    maker = solved_positions(game, iter([MOVE_SCORES]))
+    assert maker.made == solved_positions(game, [MOVE_SCORES]).made and maker.made["files"] == [MOVE_SCORES.name]
     rows = maker.rows(0)
     lines = [json.loads(line) for line in MOVE_SCORES.read_text().splitlines()]
     best = [np.array(line["move score"]) == line["score"] for line in lines]

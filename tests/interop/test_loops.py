@@ -50,9 +50,11 @@ def test_pettingzoo_game():
 def test_gymnasium_checks(name):
     from gymnasium.utils.env_checker import check_env
 
+    env = single.env(name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # advice about spaces and vectors of environments
-        check_env(single.env(name), skip_render_check=False)
+        check_env(env, skip_render_check=False)
+    assert env.reset(seed=0)[0].flags.writeable
 
 
 @pytest.mark.parametrize("seat", [None, "first", "second"])

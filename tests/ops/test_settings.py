@@ -91,6 +91,28 @@ def test_json_holds_what_has_a_meaning_and_is_read_whole():
             Config.from_json(wrong)
 
 
+@dataclasses.dataclass(frozen=True)
+class Beyond(Config):
+    """A learner with a field that is no setting."""
+
+    scale: float = 1.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Somewhere(Config):
+    """A learner that needs more than settings."""
+
+    place: str = dataclasses.field(kw_only=True)
+
+
+def test_json_that_cannot_be_read_is_not_written():
+    assert Beyond.from_json(Beyond(batch=3).to_json()) == Beyond(batch=3)
+    with pytest.raises(ValueError, match=r"^scale=2.0 of a test is no setting, and cannot be written$"):
+        Beyond(scale=2.0).to_json()
+    with pytest.raises(ValueError, match="^a test cannot be read from settings alone: make one with place, and then "):
+        Somewhere.from_json(Somewhere(place="here").to_json())
+
+
 def test_forms_know_ranges_choices_and_meaning():
     forms = {name: declared.form() for name, declared in Config().declarations().items()}
     assert forms["window"]["when"] == {"kind": ["windows"]} and forms["window"]["most"] == 8

@@ -4,7 +4,9 @@ import dataclasses
 import json
 import re
 import shutil
+import threading
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -19,7 +21,7 @@ from jaxgames.envs import registry as games
 from jaxgames.matches import match
 from jaxgames.matches.host_games import _openings
 from jaxgames.players import jax_player, plugins, registry
-from jaxgames.players.host import HostTurn, PlayerFailed
+from jaxgames.players.host import HostTurn, PlayerFailed, take_forfeits
 from jaxgames.players.player import Player
 from jaxgames.sessions.session import Session
 from tests.algos.small_games import Nim
@@ -48,6 +50,22 @@ def first(state):
 
 def without_times(result):
     return {name: value for name, value in result.to_dict().items() if name not in TIMES}
+
+
+def test_threads_have_their_own_forfeits():
+    """Matches at once with one player tell of their own games only."""
+    player = python(lambda state: 9)
+    positions = jax.tree.map(lambda x: x[None], TIC_TAC_TOE.init(jax.random.key(0))._position)
+
+    def lost(number):
+        for _ in range(number):
+            player.turn((), positions, np.zeros(1, np.uint32))
+        everybody.wait(60)
+        return len(take_forfeits(player)), len(take_forfeits(player))
+
+    everybody = threading.Barrier(2)
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(lost, (1, 3))) == [(1, 0), (3, 0)]
 
 
 CASES = [

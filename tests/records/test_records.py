@@ -173,7 +173,7 @@ def test_how_a_game_ended_is_read_again(form, game):
 @pytest.mark.parametrize("form", ["json", "txt"])
 def test_a_game_that_is_over_has_its_result(form):
     game = ended("connect_four", None, *"1212121")
-    (found,) = records.loads(records.dumps([dataclasses.replace(game, points=None)], form), form)
+    (found,) = records.loads(records.dumps(iter([dataclasses.replace(game, points=None)]), form), form)
     assert found == game and game.points == 1
 
 

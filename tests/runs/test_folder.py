@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -115,16 +116,53 @@ def test_headers_that_lack_something(kind, tmp_path):
 
 
 OTHER = """
-import importlib, sys
-getattr(importlib.import_module(sys.argv[1]), sys.argv[2]).open(sys.argv[3]).claim()
+import os, pickle, sys
+def claim(folder):
+    try:
+        folder.claim()
+    except ValueError as error:
+        print(error, flush=True)
+sent = pickle.loads(sys.stdin.buffer.read())
+claim(sent)
+claim(sent.open(sent.path))
+here = sent.begin(sys.argv[1], {name: value for name, value in sent.header.items() if name != "format"})
+if not os.fork():
+    claim(here)
+    claim(here.open(here.path))
+    del here
+    os._exit(0)
+os.wait()
+here.claim()
+if not os.fork():
+    claim(sent.open(sys.argv[1]))
+    os._exit(0)
+os.wait()
 """
 
 
 def test_one_process_writes(kind, tmp_path):
+    """Neither one that opens the folder, nor one that gets what another has opened, pickled or by a fork."""
     begun = kind.begin(tmp_path / "a", KINDS[kind])
-    command = [sys.executable, "-c", OTHER, kind.__module__, kind.__name__, str(begun.path)]
-    refused = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "JAX_PLATFORMS": "cpu"})
-    assert f"{begun.path} is being written by another process; wait until it ends or stop it" in refused.stderr
+    refused = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", OTHER, str(tmp_path / "b")],
+        input=pickle.dumps(begun), capture_output=True, env={**os.environ, "JAX_PLATFORMS": "cpu"},
+    )  # fmt: skip
+    said = [f"{tmp_path / name} is being written by another process; wait until it ends or stop it" for name in "aabbb"]
+    assert refused.stdout.decode().splitlines() == said, refused.stderr.decode()
+
+
+def test_a_folder_stays_the_one_that_was_opened(kind, tmp_path, monkeypatch):
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        begun = kind.begin("a", KINDS[kind])
+        assert str(begun.path) == "a"
+    monkeypatch.chdir(tmp_path / "here")
+    sent = pickle.dumps(begun)
+    for each in (begun, pickle.loads(sent)):
+        assert each.path == tmp_path / "there" / "a"
+        each.write_json("b.json", {})
+    assert not (tmp_path / "here" / "a" / "b.json").exists() and (each.path / "b.json").exists()
 
 
 def test_a_folder_that_another_has_begun_anew_is_not_written(kind, tmp_path):

@@ -18,6 +18,7 @@ import jaxgames
 from jaxgames.algos import alphazero, imitation
 from jaxgames.algos.self_play_backprop import load_self_play
 from jaxgames.runs import Run, check_extras
+from jaxgames.runs.checkpoints import Snapshots
 
 
 def test_create_and_open(tmp_path):
@@ -191,6 +192,27 @@ def test_the_lock_is_kept_whatever_else_this_process_closes(tmp_path):
     del run
     subprocess.run(command, check=True)
     assert [line["step"] for line in Run.open(tmp_path / "a").metrics()] == [1, 2]
+
+
+def test_all_of_a_run_stays_where_it_was_opened(tmp_path, monkeypatch):
+    """Also if there is one of that name where the process works now, and however it is asked for the first time."""
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        run = Run.create("r", {"of": name})
+    snapshots = Snapshots(run.path, np.zeros(1, np.float32))
+    monkeypatch.chdir(tmp_path / "here")
+    run.log({"step": 1})
+    run.save(1, {"x": 1})
+    run.save_best({"x": 2}, {"of": "there"})
+    snapshots.put(0, np.ones(1, np.float32))
+    again = Run.open("../there/r")
+    for name in (".", "here", "there"):
+        monkeypatch.chdir(tmp_path / name)
+        for each in (run, again):
+            assert (each.metrics(), each.steps(), each.best_info()) == ([{"step": 1}], [1], {"of": "there"})
+            assert each.restore({"x": 0}) == (1, {"x": 1}) and len(snapshots) == 1
+    assert sorted(path.name for path in (tmp_path / "here" / "r").iterdir()) == [".lock", "config.json"]
 
 
 @pytest.mark.parametrize("name", ["sweep[lr=0.1]", "back\\slash", "all*?"])

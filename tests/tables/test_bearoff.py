@@ -36,6 +36,14 @@ def number(offs, side):
     return int(offs.number(jnp.asarray([*side, *[0] * (25 - len(side))], jnp.int32)))
 
 
+def test_what_is_kept_is_not_written():
+    offs = BearOffs(2, 2)
+    assert offs.counts is offs.counts
+    for kept in (offs.counts, offs.pips):
+        with pytest.raises(ValueError, match="read-only"):
+            kept[:] = 0
+
+
 def test_positions_and_numbers_belong_together():
     offs = BearOffs()
     counts = np.pad(offs.counts, ((0, 0), (0, 25 - 6)))

@@ -1,6 +1,8 @@
 """Tables on disk: built, resumed, checked, and what is refused."""
 
+import copy as copies
 import json
+import pickle
 import shutil
 
 import numpy as np
@@ -41,6 +43,12 @@ def test_a_table_is_read_as_it_was_solved(built):
     for number, values in enumerate(solve_all(ENDINGS)):
         for one, other in zip(table.slice(number), values, strict=True):
             np.testing.assert_array_equal(one, other)
+    for kept in table.slice(0):  # it is what all others get, too
+        with pytest.raises(ValueError, match="read-only"):
+            kept[:] = 0
+    sent = pickle.loads(pickle.dumps(table))
+    assert sent.slice(0).value is not table.slice(0).value and (sent.slice(0).value == table.slice(0).value).all()
+    assert copies.deepcopy(table).slice(0).value is not table.slice(0).value
     assert table.bytes <= sum(folder_module.bytes_of(part.size) for part in ENDINGS.slices) + 8 * 128
 
 

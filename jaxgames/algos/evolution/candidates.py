@@ -226,6 +226,9 @@ class Parameters:
     """The pytree's structure."""
     shapes: tuple[tuple[int, ...], ...]
 
+    def __post_init__(self) -> None:
+        checks.native_fields(self)
+
     @classmethod
     def of(cls, params: Any) -> "Parameters":
         """The layout of these parameters. Raises `TypeError` for leaves that are not float32, `ValueError` if there

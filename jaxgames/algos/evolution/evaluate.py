@@ -254,6 +254,9 @@ class MemoryPlan:
     in memory from one generation to the next.
     """
 
+    def __post_init__(self) -> None:
+        checks.native_fields(self, "block", "devices", "memories", "games", "game_bytes")
+
     def needs(self) -> MemoryNeeds:
         """The bytes needed of each memory: counted, not measured."""
         state = _bytes_of(jax.eval_shape(self.algorithm.init, jax.random.key(0)))

@@ -167,6 +167,7 @@ class ByPlay:
     measures: tuple[str, ...] = dataclasses.field(default=(), metadata={"static": True})
 
     def __post_init__(self) -> None:
+        checks.native_fields(self, "common", "most_plies", "measures")
         checks.made("policy", self.policy, POLICY_PARTS, POLICY)
         score_named(self.score)
         for name in self.measures:

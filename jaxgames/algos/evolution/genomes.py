@@ -64,6 +64,7 @@ class Genomes:
     inputs: int
 
     def __post_init__(self) -> None:
+        checks.native_fields(self)
         if not isinstance(self.network, MLP):
             raise TypeError(f"network {checks.describe(self.network)}: expected jaxgames.nets.MLP(sizes)")
         if checks.whole("inputs", self.inputs, None) < 1:

@@ -56,6 +56,7 @@ class Multiplicative:
     rate: float = 0.2
 
     def __post_init__(self) -> None:
+        checks.native_fields(self)
         _check(self.rate, "rate")
 
     def __call__(self, genomes: Float32[Array, "n dimension"], bits: UInt32[Array, " n"]) -> Float32[Array, "n dim"]:
@@ -74,6 +75,7 @@ class Cubic:
     rate: float = 1.0
 
     def __post_init__(self) -> None:
+        checks.native_fields(self)
         _check(self.rate, "rate")
 
     def __call__(self, genomes: Float32[Array, "n dimension"], bits: UInt32[Array, " n"]) -> Float32[Array, "n dim"]:
@@ -93,6 +95,7 @@ class Gaussian:
     sigma: float = 0.05
 
     def __post_init__(self) -> None:
+        checks.native_fields(self)
         _check(self.sigma, "sigma")
 
     def __call__(self, genomes: Float32[Array, "n dimension"], bits: UInt32[Array, " n"]) -> Float32[Array, "n dim"]:
@@ -146,6 +149,7 @@ class Segments:
     cuts: int = 2
 
     def __post_init__(self) -> None:
+        checks.native_fields(self)
         for name in ("parents", "cuts"):
             checks.whole(name, getattr(self, name), None)
         if self.parents < 2:
@@ -176,6 +180,7 @@ class WholeLayers:
     parents: int = 2
 
     def __post_init__(self) -> None:
+        checks.native_fields(self)
         checks.whole("parents", self.parents, None)
         if self.parents < 2:
             raise ValueError(f"parents={self.parents} of a crossover: expected at least 2")
@@ -209,6 +214,7 @@ class IsoLine:
     parents: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
+        checks.native_fields(self)
         for name in ("iso", "line"):
             _check(getattr(self, name), name)
 
@@ -260,6 +266,7 @@ class Truncation:
     keep: int
 
     def __post_init__(self) -> None:
+        checks.native_fields(self)
         if checks.whole("keep", self.keep, None) < 1:
             raise ValueError(f"keep={self.keep} of a selection: expected at least 1")
 
@@ -282,6 +289,7 @@ class Tournament:
     size: int = 2
 
     def __post_init__(self) -> None:
+        checks.native_fields(self)
         if checks.whole("size", self.size, None) < 1:
             raise ValueError(f"size={self.size} of a tournament: expected at least 1")
 
@@ -310,6 +318,7 @@ class FitnessWeighted:
     zero: float | None = None
 
     def __post_init__(self) -> None:
+        checks.native_fields(self)
         if self.zero is not None:
             checks.number("zero", self.zero, "a number from -1e30 to 1e30, or None", lambda zero: abs(zero) <= 1e30)
 

@@ -138,6 +138,7 @@ class RandomMoves:
     count: int = dataclasses.field(metadata={"static": True})
 
     def __post_init__(self) -> None:
+        checks.native_fields(self)
         checks.whole("count", self.count)
 
     def turn(
@@ -160,6 +161,7 @@ class FixedPlayer:
     count: int = dataclasses.field(metadata={"static": True})
 
     def __post_init__(self) -> None:
+        checks.native_fields(self, "turn_of", "count")
         checks.function("turn_of", self.turn_of, "(params, positions, bits) -> outcome")
         if hasattr(self.turn_of, "begin"):
             raise ValueError("turn_of learns over a game, which opponents do not: of lgr:10,keep=1 leave out keep=1")

@@ -68,6 +68,7 @@ class _Networks:
     encoding: str
 
     def __post_init__(self) -> None:
+        checks.native_fields(self)
         a_game(self.game)
         checks.made("genomes", self.genomes, ("layers", "inputs"), "evolution.Genomes(network, inputs)")
         checks.text("encoding", self.encoding, "cells")

@@ -16,6 +16,7 @@ from typing_extensions import override
 from jaxgames.algos.td.value import ObservationEncoding, Outcomes, ValueNetwork
 from jaxgames.envs.registry import make
 from jaxgames.nets import MLP_ONLY, NetworkSpec
+from jaxgames.ops import checks
 from jaxgames.ops.settings import Above, Settings, group, setting
 
 OUTCOMES = {2: (1, -1), 4: (1, -1, 2, -2), 6: (1, -1, 2, -2, 3, -3)}
@@ -177,6 +178,9 @@ class TestedStepSizes:
 
     index: int = 0
     recent: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        checks.native_fields(self)
 
     @property
     def step_size(self) -> float:

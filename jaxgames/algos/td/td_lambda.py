@@ -40,6 +40,8 @@ def lambda_returns(
       explored: whether ply t was a random turn; None if none is.
     """
 
+    lambda_ = checks.native(lambda_)
+
     def back(following, step):
         value, result, end, cut = step
         target = jnp.where(end[:, None], result, (1.0 - lambda_) * value + lambda_ * following)

@@ -81,6 +81,7 @@ class Outcomes:
     """Whether a won gammon counts as a win, too: then an output is the probability of so many points or more."""
 
     def __post_init__(self) -> None:
+        checks.native_fields(self)
         checks.sizes("points", self.points)
         checks.flag("cumulative", self.cumulative)
         if not self.points or set(self.points) != {-p for p in self.points} or 0 in self.points:

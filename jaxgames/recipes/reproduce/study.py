@@ -51,13 +51,16 @@ class Study(Folder):
 
     def _start(self, report: Report) -> Self:
         self.report, self.quick, self.seed = report, self.header["quick"], self.header["seed"]
-        self._lines = JsonLines(self.path / "cells.jsonl")
         entries = self._lines.read()
         self._count, self._cells = len(entries), {entry["cell"]: entry for entry in entries}
         self._asked: set[str] = set()
         self.seconds = 0.0
         """Wall time of all cells asked for so far, those of earlier processes included."""
         return self
+
+    @property
+    def _lines(self) -> JsonLines:
+        return JsonLines(self.path / "cells.jsonl")
 
     def amount(self, full: T, quick: T) -> T:
         """The first in a whole study, the second in a quick one."""

@@ -1,5 +1,6 @@
 """Strategies of evosax with our fitness and our loop, and CMA-ES against a published run."""
 
+import pickle
 import sys
 
 import jax
@@ -140,6 +141,14 @@ def test_numbers_reach_evosax():
     with jax.numpy_dtype_promotion("standard"):
         state = Evosax("SimpleGA", 8, 6, {"sigma": 0.3}).strategy.std_schedule(0)
     assert float(state) == pytest.approx(0.3)
+
+
+def test_a_strategy_can_be_pickled_and_numbers_of_numpy_are_numbers():
+    strategy = Evosax("CMA_ES", 4, 5, {"sigma": 0.5})
+    other = Evosax("CMA_ES", np.int64(4), np.int64(5), {"sigma": np.float64(0.5)})
+    for one in (other, pickle.loads(pickle.dumps(strategy))):
+        assert repr(one) == repr(strategy) and float(one.params.std_init) == 0.5
+        assert jax.tree.map(np.shape, one.params) == jax.tree.map(np.shape, strategy.params)
 
 
 def test_errors_are_one_line(monkeypatch):

@@ -65,6 +65,7 @@ class Evosax:
     """Other keyword arguments of evosax's class."""
 
     def __post_init__(self) -> None:
+        checks.native_fields(self)
         checks.whole("population", self.population)
         checks.whole("dimension", self.dimension)
         if self.name == "ESMC" and self.population % 2:  # evosax would notice only in `tell`
@@ -72,7 +73,12 @@ class Evosax:
         known = number_types(self.name) if self.numbers else {}
         if unread := [name for name in self.numbers if name not in known]:
             raise ValueError(f"evosax's {self.name} reads no number {unread[0]!r}; available: {', '.join(known)}")
+        object.__setattr__(self, "numbers", {name: checks.native(one) for name, one in self.numbers.items()})
         _ = self.params
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without evosax's own objects, which are made again."""
+        return {name: value for name, value in self.__dict__.items() if name not in ("strategy", "params")}
 
     @functools.cached_property
     def strategy(self) -> Any:

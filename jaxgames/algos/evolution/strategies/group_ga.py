@@ -99,6 +99,7 @@ class GroupGA(Strategy):
     schedule: str = "sequential"
 
     def __post_init__(self) -> None:
+        checks.native_fields(self)
         checks.whole("dimension", self.dimension, 1)
         for name in ("groups", "members", "keep", "best", "iterations"):
             checks.whole(name, getattr(self, name), None)

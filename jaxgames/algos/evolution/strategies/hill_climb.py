@@ -74,6 +74,7 @@ class HillClimb(Strategy):
     tested: bool = False
 
     def __post_init__(self) -> None:
+        checks.native_fields(self)
         checks.whole("dimension", self.dimension)
         if checks.whole("games", self.games) % 2:
             raise ValueError(f"games={self.games}: expected an even number, since they come in pairs")

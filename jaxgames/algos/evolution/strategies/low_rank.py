@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from jaxgames.algos.evolution.candidates import LowRank, PartNoise, noise_numbers, noise_of, noise_scale
 from jaxgames.algos.evolution.noise import ROWS_IN_CACHE, noise, sum_by_blocks
-from jaxgames.algos.evolution.strategies.open_es import MirroredES, OpenESConfig, OpenESState
+from jaxgames.algos.evolution.strategies.open_es import MirroredES, OpenESConfig, OpenESState, usual_optimizer
 from jaxgames.ops import checks
 from jaxgames.ops.settings import setting
 
@@ -37,7 +37,7 @@ class LowRankES(MirroredES):
         networks: `Genomes`, or `Parameters` of any pytree.
         rank: 1 to 8, at most the smaller side of the smallest matrix.
         sigma: the standard deviation of the noise on each weight.
-        optimizer: any optax transformation.
+        optimizer: any optax transformation, by default `optax.adam(0.01)`.
         shaping: `centered_ranks` or `raw`.
         weight_decay: share of the weights that a step takes.
         mesh: the devices, along the axis `population`, that share the sum of the gradient.
@@ -49,12 +49,13 @@ class LowRankES(MirroredES):
     networks: Any
     rank: int = 1
     sigma: float = 0.05
-    optimizer: optax.GradientTransformation = dataclasses.field(default_factory=lambda: optax.adam(0.01))
+    optimizer: optax.GradientTransformation = dataclasses.field(default_factory=usual_optimizer)
     shaping: str = "centered_ranks"
     weight_decay: float = 0.0
     mesh: Mesh | None = None
 
     def __post_init__(self) -> None:
+        checks.native_fields(self)
         checks.made("networks", self.networks, ("parts", "dimension"), "evolution.Genomes(network, inputs)")
         self._check()
         matrices = [shape for shape in self.networks.parts if len(shape) == 2]

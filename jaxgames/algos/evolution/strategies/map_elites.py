@@ -57,6 +57,7 @@ class MapElites:
     variation: Crossover = IsoLine()
 
     def __post_init__(self) -> None:
+        checks.native_fields(self)
         for name in ("population", "dimension", "cells"):
             checks.whole(name, getattr(self, name))
         checks.function("first", self.first, "(key, numbers) -> genomes")

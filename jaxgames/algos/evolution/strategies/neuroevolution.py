@@ -68,6 +68,7 @@ class Neuroevolution:
     elites: int = 1
 
     def __post_init__(self) -> None:
+        checks.native_fields(self)
         for name in ("population", "elites"):
             checks.whole(name, getattr(self, name), None)
         checks.whole("dimension", self.dimension)

@@ -124,6 +124,7 @@ class NSGA2:
     tournament: int = 2
 
     def __post_init__(self) -> None:
+        checks.native_fields(self)
         for name in ("population", "dimension", "objectives", "tournament"):
             checks.whole(name, getattr(self, name))
         checks.function("first", self.first, "(key, numbers) -> genomes")

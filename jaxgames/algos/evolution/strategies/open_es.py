@@ -1,6 +1,7 @@
 """OpenAI's evolution strategy: the gradient of the mean score of noisy copies of one network."""
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
@@ -122,6 +123,12 @@ class MirroredES:
         return (1 - 2 * (numbers & 1)).astype(jnp.float32)
 
 
+@functools.cache
+def usual_optimizer() -> optax.GradientTransformation:
+    """Always the same object, since two of optax are never equal."""
+    return optax.adam(0.01)
+
+
 @dataclasses.dataclass(frozen=True)
 class OpenES(MirroredES):
     """Salimans, Ho, Chen, Sidor and Sutskever (2017), "Evolution Strategies as a Scalable Alternative to Reinforcement
@@ -132,9 +139,9 @@ class OpenES(MirroredES):
 
         g = 1 / (population * sigma) * sum_i (s_2i - s_2i+1) e_i  -  weight_decay * mean
 
-    by `optimizer`, any optax transformation (it is given -g, since optimizers descend). The noise e is computed from
-    the state's key whenever it is needed: no array of population x dimension numbers is ever made. With `mesh` (axis
-    `population`) each device sums its share of the gradient.
+    by `optimizer`, any optax transformation, by default `optax.adam(0.01)` (it is given -g, since optimizers descend).
+    The noise e is computed from the state's key whenever it is needed: no array of population x dimension numbers is
+    ever made. With `mesh` (axis `population`) each device sums its share of the gradient.
 
     Raises ValueError if the population is odd, or for an impossible setting.
     """
@@ -142,12 +149,13 @@ class OpenES(MirroredES):
     population: int
     dimension: int
     sigma: float = 0.05
-    optimizer: optax.GradientTransformation = dataclasses.field(default_factory=lambda: optax.adam(0.01))
+    optimizer: optax.GradientTransformation = dataclasses.field(default_factory=usual_optimizer)
     shaping: str = "centered_ranks"
     weight_decay: float = 0.0
     mesh: Mesh | None = None
 
     def __post_init__(self) -> None:
+        checks.native_fields(self)
         self._check()
 
     def ask(self, state: OpenESState, numbers: Int32[Array, " b"]) -> Float32[Array, "b dimension"]:

@@ -220,6 +220,7 @@ def mixture(weight: float, first: Evaluator, second: Evaluator) -> Mixture:
     """
     if not isinstance(weight, jax.core.Tracer):
         checks.share("weight", weight)
+    weight = weight if isinstance(weight, jax.Array) else checks.native(weight)
     return Mixture(check_evaluator("first", first), check_evaluator("second", second), weight)
 
 

@@ -81,6 +81,7 @@ def mast(temperature: float = 1.0, *, max_plies: int = 10_000) -> Mast:
     """
     if not isinstance(temperature, jax.core.Tracer):
         checks.number("temperature", temperature, "a number from 0.01 to 1,000,000", lambda t: 0.01 <= t <= 1e6)
+    temperature = temperature if isinstance(temperature, jax.Array) else checks.native(temperature)
     return Mast(temperature, checks.whole("max_plies", max_plies, 1, checks.MOST))
 
 
