@@ -104,7 +104,7 @@ def played_games(
 
     Raises `ValueError` for numbers out of range, players of different games, and players in plain Python.
     """
-    games = checks.whole("games", games, high=MOST_GAMES)
+    games, seed = checks.whole("games", games, high=MOST_GAMES), checks.seed(seed)
     checks.whole("games_per_shard", games_per_shard)
     checks.whole("most_plies", most_plies, high=np.iinfo(np.int32).max)
     if moves_of not in LEARNED:

@@ -243,6 +243,11 @@ class _WrappedTurn(TurnPolicy):
         """Whether the other player runs as plain Python."""
         return getattr(self.turn, "on_host", False)
 
+    @property
+    def weak(self) -> int:
+        """How many weak players it is made of, itself among them: each draws by random words of its own."""
+        return isinstance(self, WeakTurn) + getattr(self.turn, "weak", 0)
+
     def _asked(self, params: Any, positions: Any, bits: UInt32[Array, " batch"], where: Any, other: Outcome) -> Outcome:
         """`other`, but `where` the turns of a player in plain Python: one that is not used must not cost it a game."""
         if isinstance(bits, jax.core.Tracer):
@@ -264,8 +269,9 @@ class WeakTurn(_WrappedTurn):
     @override
     def __call__(self, params: Any, positions: Any, bits: UInt32[Array, " batch"]) -> Outcome:
         threshold, inner = params
-        errs = (fold_in(bits, jnp.uint32(1)) >> 8) < threshold
-        drawn = self.game.random_turn(positions, fold_in(bits, jnp.uint32(2)))
+        first = 2 * self.weak - 1
+        errs = (fold_in(bits, jnp.uint32(first)) >> 8) < threshold
+        drawn = self.game.random_turn(positions, fold_in(bits, jnp.uint32(first + 1)))
         if self.on_host:
             return self._asked(inner, positions, bits, ~errs, drawn)
         return select(errs, drawn, self.turn(inner, positions, bits))
@@ -281,6 +287,17 @@ def weak(player: Player, name: str, probability: float) -> Player:
         raise ValueError(f"{name}: {player.name} learns over a game, and would miss random turns; leave out keep=1")
     params = (np.uint32(round(probability * 2**24)), player.params)
     return Player(name, player.game, WeakTurn(player.game, player.turn), params)
+
+
+def is_weak(player: Player) -> bool:
+    """Whether a player now and then makes a random turn: it or one from which it is made is weak."""
+    turn, params = player.turn, player.params
+    while isinstance(turn, _WrappedTurn):
+        known, inner = params
+        if isinstance(turn, WeakTurn) and known > 0:
+            return True
+        turn, params = turn.turn, inner
+    return False
 
 
 def sighted(player: Player) -> Player:

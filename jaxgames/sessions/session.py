@@ -80,7 +80,7 @@ class Session:
         players: Sequence[Player | str | None] = (None, None),
         rolls: bool = True,
     ):
-        game = as_game(game)
+        game, seed = as_game(game), checks.seed(seed)
         if isinstance(players, str) or len(players) != 2:
             raise ValueError(f"players {players!r}: expected two, such as ('random', None), None for a person")
         seats = [make_player(player, game) if isinstance(player, str) else player for player in players]
