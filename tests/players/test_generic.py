@@ -81,7 +81,7 @@ def test_weak_players_of_weak_ones_err_by_luck_of_their_own():
     def first(states, bits):
         return jnp.argmax(states.legal_action_mask, axis=1).astype(jnp.int32)
 
-    one = generic.weak(Player("first", TIC_TAC_TOE, ActionTurn(TIC_TAC_TOE, first)), "weak", 0.5)
+    one = generic.weak(Player("first", TIC_TAC_TOE, ActionTurn(TIC_TAC_TOE, first), None), "weak", 0.5)
     bits, opening = jax.random.bits(jax.random.key(0), (4096,), jnp.uint32), TIC_TAC_TOE.init_position(None)
     positions = jax.tree.map(lambda x: jnp.broadcast_to(x, (4096, *x.shape)), opening)
     for player, random in ((one, 0.5), (generic.weak(one, "weak", 0.5), 0.75)):

@@ -49,7 +49,7 @@ def test_updates_in_which_nothing_is_learned_have_no_loss(trained, monkeypatch):
         metrics = dict.fromkeys(("policy_loss", "value_loss", "entropy"), np.float32(losses))
         metrics |= {"games": np.int32(games), "plies_of_games": 7 * np.int32(games)}
         monkeypatch.setattr(alphazero, "run_updates", lambda *_: (SimpleNamespace(updates=9), metrics))
-        return job.advance(SimpleNamespace(games=np.int64(0)), 0)
+        return job.advance(SimpleNamespace(games=np.int64(0), state=None), 0)
 
     block = entry([0.0, 0.0], [0, 0])
     assert block.finite and {block.entry[name] for name in ("loss", "policy_loss", "plies_per_game")} == {None}
