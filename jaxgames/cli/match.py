@@ -5,6 +5,8 @@ from importlib.metadata import entry_points
 
 from jaxgames.cli.common import ProgressLine, add_shared, make_game, print_json, seed
 
+SEED = "of all random numbers (0); a training chose its best player by games of its own seed, so take another for it"
+
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds the options to the parser."""
@@ -17,7 +19,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--games", type=int, default=10_000, help="how many games; pairs of the same dice, sides swapped"
     )
     add_shared(parser, "--set", "--plugin")
-    parser.add_argument("--seed", type=seed, default=0, help="of all random numbers (0)")
+    parser.add_argument("--seed", type=seed, default=0, help=SEED)
     add_shared(parser, "--json")
     parser.set_defaults(command=run)
 

@@ -27,7 +27,8 @@ GOOD = 0.01
 
 @dataclasses.dataclass(frozen=True)
 class EndingsAccuracy:
-    """The shares of turns that were perfect and good, and the points lost on average; `error` is its standard error.
+    """The shares of turns that were perfect and good, and the points lost on average; `error` is its standard error,
+    None for a single position.
 
     A turn is perfect if none is worth more: in checkers it also wins as fast as possible. It is good if it loses none
     of the points that best play brings, or at most 0.01.
@@ -40,7 +41,7 @@ class EndingsAccuracy:
     perfect: float
     good: float
     lost: float
-    error: float
+    error: float | None
 
     def to_dict(self) -> dict[str, Any]:
         """All fields, ready for JSON."""
@@ -52,7 +53,7 @@ def score_endings(player: Player, number: int, seed: int = 0) -> EndingsAccuracy
 
     Raises `ValueError` for a game without exact knowledge, a number below 1, and a plain Python player that fails.
     """
-    number, seed = checks.whole("number", number), checks.whole("seed", seed, None)
+    number, seed = checks.whole("number", number), checks.seed(seed)
     lookup, load = lookup_of(player.game)
     scores, positions = load(), _known_positions(player, lookup, number, seed)
     bits = jax.random.bits(jax.random.key(seed), (number,), jnp.uint32)
@@ -62,7 +63,7 @@ def score_endings(player: Player, number: int, seed: int = 0) -> EndingsAccuracy
         raise ValueError(f"no move in a position: {reason}")
     lost = np.asarray(known.points - lookup.points(chosen), np.float64)
     perfect = np.asarray(chosen >= known.worth - 1e-6)
-    error = float(lost.std() / np.sqrt(number))
+    error = float(lost.std(ddof=1) / np.sqrt(number)) if number > 1 else None
     shares = float(perfect.mean()), float((lost <= GOOD).mean()), float(lost.mean())
     return EndingsAccuracy(player.game.id, player.name, seed, number, *shares, error)
 

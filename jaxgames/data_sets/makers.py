@@ -104,8 +104,8 @@ def played_games(
 
     Raises `ValueError` for numbers out of range, players of different games, and players in plain Python.
     """
-    games = checks.whole("games", games, high=MOST_GAMES)
-    games_per_shard, seed = checks.whole("games_per_shard", games_per_shard), checks.whole("seed", seed, None)
+    games, seed = checks.whole("games", games, high=MOST_GAMES), checks.seed(seed)
+    games_per_shard = checks.whole("games_per_shard", games_per_shard)
     most_plies = checks.whole("most_plies", most_plies, high=checks.MOST)
     if moves_of not in LEARNED:
         raise ValueError(f"unknown moves-of {moves_of!r}; available: {', '.join(LEARNED)}")

@@ -12,11 +12,13 @@ from jaxtyping import Array, Bool
 from jaxgames.envs.core import Game, Outcome
 from jaxgames.envs.turns.expand import Children, Expansion, batches
 from jaxgames.ops.pytrees import add_batch_axis, concatenate, equal, in_chunks, num_rows, take, unique_rows
+from jaxgames.players.generic import is_weak
 from jaxgames.players.player import Player
 from jaxgames.players.registry import as_players
 
 CHUNK = 256  # positions at once, so that two programs are enough for any number of positions
 MOST_POSITIONS = 1_000_000
+DRAWS = "{} draws its turns: its lines of play cannot be counted"
 _ONCE = np.ones(1, object)  # numbers of lines are exact, however many
 
 
@@ -73,6 +75,8 @@ def every_line(
     opening, other = (add_batch_axis(game.init_position(jax.random.key(seed))) for seed in range(2))
     if game.outcome_probabilities or len(_merged([(opening, _ONCE), (other, _ONCE)])[1]) > 1:
         raise ValueError(f"{game.id} has chance: its lines of play cannot be counted")
+    if is_weak(player):
+        raise ValueError(DRAWS.format(player.name))
     first, second = (_follow(player, opening, ours, most_positions) for ours in (True, False))
     return LinesResult(game.id, player.name, first, second)
 
@@ -104,7 +108,7 @@ def _turns(player: Player, positions: Any) -> Children:
     """What the player's turns lead to."""
     outcome, certain = in_chunks(partial(_deterministic_turn, player), positions, CHUNK)
     if not certain.all():
-        raise ValueError(f"{player.name} draws its turns: its lines of play cannot be counted")
+        raise ValueError(DRAWS.format(player.name))
     index = np.arange(len(certain))
     return Children(index, index, outcome.position, outcome.turn_passes | outcome.over, outcome.over, outcome.reward)
 

@@ -17,7 +17,7 @@ from jaxtyping import Array, Int32, Key, UInt32
 from jaxgames.envs.core import Game, Outcome
 from jaxgames.ops.pytrees import select, take
 from jaxgames.players import Player
-from jaxgames.players.host import take_forfeits
+from jaxgames.players.host import compile_for, take_forfeits
 
 MOST_PAIRS = 32
 """Games played at once: enough to give compiled players batches, few enough to see progress."""
@@ -26,7 +26,8 @@ MOST_REASONS = 20
 
 
 class HostGames(NamedTuple):
-    """Points of `a`, plies, and whether stopped, each [pairs, 2] (begun by a, by b); the seconds it took.
+    """Points of `a`, plies, and whether stopped, each [pairs, 2] (begun by a, by b); the seconds it took, without
+    `compile_seconds`.
 
     `forfeits` says why games were lost by an exception or an illegal action, and how many.
     """
@@ -36,6 +37,7 @@ class HostGames(NamedTuple):
     stopped: np.ndarray
     seconds: float
     forfeits: Mapping[str, int]
+    compile_seconds: float
 
 
 def play(
@@ -57,6 +59,8 @@ def play(
         take_forfeits(player)
     size = min(max(1, batch // 2), MOST_PAIRS, pairs)
     most_plies = within_limit(a.game, most_plies)
+    began = time.perf_counter()
+    _Pairs(a, b, key, np.arange(size, dtype=np.int32), pairs, most_plies).compile()
     started, parts = time.perf_counter(), []
     for first in range(0, pairs, size):
         games = _Pairs(a, b, key, first + np.arange(size, dtype=np.int32), pairs, most_plies, trace)
@@ -70,7 +74,7 @@ def play(
     told = dict(forfeits.most_common(MOST_REASONS))
     if rest := forfeits.total() - sum(told.values()):
         told["other reasons"] = rest
-    return HostGames(points, plies, stopped, time.perf_counter() - started, told)
+    return HostGames(points, plies, stopped, time.perf_counter() - started, told, started - began)
 
 
 class _Pairs:
@@ -88,6 +92,19 @@ class _Pairs:
         self.points, self.plies = np.zeros(len(self.pair)), np.zeros(len(self.pair), np.int32)
         self.stopped = np.zeros(len(self.pair), bool)
         self.memory = [jax.tree.map(np.array, player.begin(jnp.asarray(self.pair))) for player in (a, b)]
+
+    def compile(self) -> None:
+        """Compiles what plays, by a ply that counts nowhere; players in plain Python are not asked."""
+        bits = np.asarray(_bits(self.key, self.pair, self.plies + 1))
+        places = np.arange(len(self.pair))
+        positions, over = take(self.positions, places), np.zeros(len(places), bool)
+        for player, memory in zip((self.a, self.b), self.memory, strict=True):
+            if player.on_host:
+                compile_for(player, take(positions, 0))
+            else:
+                jax.block_until_ready(_turn(player, positions, bits[places, 0], take(memory, places)))
+        if self.game.outcome_probabilities:
+            jax.block_until_ready(_chance(self.game, positions, over, bits[places, 1]))
 
     def play_ply(self) -> None:
         """Plays one turn in each game."""

@@ -93,7 +93,7 @@ def knockout(
         raise ValueError(f"a knock-out of {len(players)} players: expected 2 or more")
     players = as_players(*players, game=game)
     behind = checks.number("behind", behind, "points above 0", lambda points: points > 0)
-    most_games, seed = checks.whole("most_games", most_games, 2), checks.whole("seed", seed, 0)
+    most_games, seed = checks.whole("most_games", most_games, 2), checks.seed(seed)
     slots, threads = checks.whole("slots", slots), checks.whole("threads", threads)
     slots += slots % 2  # two halves, one for each player
     begun, key, telling = time.perf_counter(), jax.random.key(seed), threading.Lock()

@@ -35,9 +35,10 @@ PLIES_PER_CALL = 32
 class MatchResult:
     """The result of a match of `a` against `b`, seen by `a`.
 
-    `ppg` are points per game, `ppg_low` to `ppg_high` their 95 % interval: normal, from the means of the pairs. Rates
-    are fractions of all games; as usual in backgammon, gammons include backgammons. `stopped` games had too many plies:
-    they count as games of no points. `seconds` does not contain the compilation, which took `compile_seconds`;
+    `ppg` are points per game, `ppg_low` to `ppg_high` their 95 % interval: normal, from the means of the pairs, or by
+    the rule of three where all pairs end alike (see `interval`). Rates are fractions of all games; as usual in
+    backgammon, gammons include backgammons. `stopped` games had too many plies: they count as games of no points.
+    `seconds` does not contain the compilation, which took `compile_seconds`;
     `max_reward` is the most points that a game is worth. `forfeits` says why players in plain Python lost games by an
     exception or an illegal action, and how many.
     """
@@ -115,7 +116,7 @@ def match(
 
     Raises `ValueError` for less than one game, and for players of different games.
     """
-    games, seed = checks.whole("games", games, None), checks.whole("seed", seed, None)
+    games, seed = checks.whole("games", games, None), checks.seed(seed)
     batch, most_plies = checks.whole("batch", batch), checks.whole("most_plies", most_plies, high=checks.MOST)
     if not 1 <= games <= MOST_GAMES:
         raise ValueError(f"cannot play {games} games; expected 1 or more, at most {MOST_GAMES:,}")
@@ -126,7 +127,7 @@ def match(
     if a.on_host or b.on_host:
         report = None if trace is None else lambda *turns: trace(TracedTurns(*turns))
         played = host_games.play(a, b, pairs, jax.random.key(seed), most_plies, batch, progress, report)
-        points, plies, stopped, seconds, forfeits = played
+        points, plies, stopped, seconds, forfeits, compile_seconds = played
     else:
         slots = min(batch + batch % 2, 1 << (2 * pairs - 1).bit_length())  # few numbers of slots, so few compilations
         paired = PairedGames(a, b, pairs, seed, slots, most_plies, trace)
@@ -233,7 +234,7 @@ class PairedGames:
     ):
         self.points, self.plies = np.zeros((pairs, 2), np.float64), np.zeros((pairs, 2), np.int64)
         self.stopped, self.done = np.zeros((pairs, 2), bool), np.zeros((pairs, 2), bool)
-        self._key = jax.random.key(seed) if isinstance(seed, int | np.integer) else seed
+        self._key = jax.random.key(checks.seed(seed)) if isinstance(seed, int | np.integer) else seed
         self._players, self._trace = (a, b), trace
         self._limit = jnp.int32(host_games.within_limit(a.game, most_plies))
         self.state = _init((a, b), slots)
@@ -386,8 +387,16 @@ def _play_turns(
 
 
 def interval(pair_means: np.ndarray, most: float) -> tuple[float, float]:
-    """The 95 % interval of the mean of independent pairs; the whole possible range, if there is only one pair."""
-    if len(pair_means) < 2:
+    """The 95 % interval of the mean of independent pairs, normal; the whole possible range, if there is only one pair.
+
+    If all are equal it is that of the rule of three: a share of the pairs that has not come up is below
+    1 - 0.05^(1 / pairs) with 95 %, and those would end as well, or as badly, as can be.
+    """
+    pairs, mean = len(pair_means), float(pair_means.mean())
+    if pairs < 2:
         return -float(most), float(most)
+    if np.ptp(pair_means) == 0:
+        unseen = 1 - 0.05 ** (1 / pairs)
+        return mean - unseen * (mean + most), mean + unseen * (most - mean)
     margin = mean_margin(pair_means)
     return float(pair_means.mean() - margin), float(pair_means.mean() + margin)

@@ -121,7 +121,7 @@ def _caption(result: MatchResult) -> str:
 
 
 def _ordered(result: TournamentResult) -> tuple[list[int], np.ndarray, np.ndarray, str]:
-    """The players by their ratings; what the cross-table shows, half of the intervals' width, and the unit."""
+    """The players by their ratings; what the cross-table shows, how far the intervals go, and the unit."""
     elo = [rating.elo for rating in result.ratings]
     order = sorted(range(len(elo)), key=lambda row: -elo[row])
     if result.max_reward > 1:

@@ -96,7 +96,7 @@ def rollout(
         raise ValueError(f"{player.name} does not value positions; roll out with a run or champion@1")
     if not player.game.outcome_probabilities:
         raise ValueError(f"{player.game.id} has no chance, so there is nothing to roll out")
-    trials, seed = checks.whole("trials", trials, None), checks.whole("seed", seed, None)
+    trials, seed = checks.whole("trials", trials, None), checks.seed(seed)
     truncate = None if truncate is None else checks.whole("truncate", truncate, None)
     if not 2 <= trials <= MOST_TRIALS:
         raise ValueError(f"trials {trials}: expected a number from 2 to {MOST_TRIALS:,}")

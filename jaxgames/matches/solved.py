@@ -18,9 +18,10 @@ from jaxtyping import Array, Int, Int32, UInt32
 from jaxgames.envs.connect_four import ConnectFour, notation
 from jaxgames.envs.connect_four.board import Position, from_plain
 from jaxgames.envs.core import Game, Outcome
-from jaxgames.ops import json_text
+from jaxgames.ops import checks, json_text
+from jaxgames.ops.pytrees import take
 from jaxgames.players import Player
-from jaxgames.players.host import take_forfeits
+from jaxgames.players.host import compile_for, take_forfeits
 from jaxgames.players.player import forfeits
 from jaxgames.tables.connect_four_solver import Solver
 
@@ -153,7 +154,7 @@ def judge_moves(
         raise ValueError(f"batch {batch}: expected at least 1")
     if player.game != board_of(positions):
         raise ValueError(f"{player.name} plays {player.game}, the positions are of {board_of(positions)}")
-    chunks = -(-len(positions) // batch)
+    seed, chunks = checks.seed(seed), -(-len(positions) // batch)
     size = -(-len(positions) // chunks)
     bits = np.resize(jax.random.bits(jax.random.key(seed), (len(positions),), jnp.uint32), chunks * size)
     boards = [from_plain(one.board) for one in positions]
@@ -163,7 +164,13 @@ def judge_moves(
     def inputs(start):
         return player, *jax.tree.map(lambda x: x[start : start + size], (stacked, bits))
 
-    choose = _choose if player.on_host else jax.jit(_choose).lower(*inputs(0)).compile()
+    if player.on_host:
+        choose, first = _choose, inputs(0)[1]
+        compile_for(player, take(first, 0))
+        nothing: Any = np.zeros(size, np.float32)
+        _compiled_columns(player.game, first, Outcome(first, nothing > 0, nothing > 0, nothing))
+    else:
+        choose = jax.jit(_choose).lower(*inputs(0)).compile()
     seconds, right = 0.0, []
     take_forfeits(player)  # of other games
     for start in range(0, len(positions), size):

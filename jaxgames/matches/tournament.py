@@ -74,8 +74,9 @@ class TournamentResult:
 
     @property
     def margins(self) -> np.ndarray:
-        """Half the width of the 95 % intervals of `table()`."""
-        return (self.table("ppg_high", "ppg_low") - self.table("ppg_low", "ppg_high")) / 2
+        """How far the 95 % intervals of `table()` go from it, to the side where they go farther."""
+        ends, points = (self.table("ppg_high", "ppg_low"), self.table("ppg_low", "ppg_high")), self.table()
+        return np.maximum(ends[0] - points, points - ends[1])
 
     @property
     def wins(self) -> np.ndarray:
@@ -149,7 +150,7 @@ def tournament(
         raise ValueError("record=True needs finished, which gets the records: pass it, or leave record out")
     if len(players) < 2:
         raise ValueError(f"a tournament of {len(players)} players: expected 2 or more")
-    games, seed = checks.whole("games", games, None), checks.whole("seed", seed, None)
+    games, seed = checks.whole("games", games, None), checks.seed(seed)
     players = as_players(*players, game=game)
     names = tuple(player.name for player in players)
     for name in names:

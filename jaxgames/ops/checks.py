@@ -23,6 +23,8 @@ from jaxgames.ops.pytrees import by_its_object
 Kind = TypeVar("Kind")
 MOST = 2**31 - 1
 """The greatest whole number of an int32."""
+MOST_SEED = 2**32 - 1
+"""`jax.random.key` repeats beyond."""
 LEAST_FLOAT32, MOST_FLOAT32 = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
 """The least number above 0 that float32 holds in full, and the greatest one."""
 
@@ -72,6 +74,11 @@ def whole(name: str, value: Any, low: int | None = 1, high: int | None = None, e
     if not right or isinstance(value, bool) or not (low is None or low <= int(value) <= most):
         raise ValueError(f"{name} {value}: {expected}")
     return int(value)
+
+
+def seed(value: Any) -> int:
+    """A seed of random numbers."""
+    return whole("seed", value, 0, MOST_SEED)
 
 
 def whole_or_traced(name: str, value: Any, low: int = 1) -> Any:

@@ -15,6 +15,7 @@ def random_bits(key: Key[Array, ""], shape: tuple[int, ...]) -> UInt32[Array, ".
 
     For the choice of moves, not for cryptography. The hash is `lowbias32` (Wellons, "Prospecting for Hash Functions",
     2018), applied once with each word of the key. It is a permutation, so the elements of one key are all different.
+    The first one of `jax.random.key(0)` is 0.
     """
     if jnp.issubdtype(key.dtype, jax.dtypes.prng_key):
         key = jax.random.key_data(key)

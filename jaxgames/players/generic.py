@@ -245,6 +245,11 @@ class _WrappedTurn(TurnPolicy):
         """Whether the other player runs as plain Python."""
         return getattr(self.turn, "on_host", False)
 
+    @property
+    def weak(self) -> int:
+        """How many weak players it is made of, itself among them: each draws by random words of its own."""
+        return isinstance(self, WeakTurn) + getattr(self.turn, "weak", 0)
+
     def _asks(self, bits: UInt32[Array, " batch"]) -> bool:
         """Whether to ask plain Python: then what the game does is in compiled programs of `ROWS` positions each."""
         return self.on_host and not isinstance(bits, jax.core.Tracer)  # in a program the other player is refused
@@ -268,23 +273,25 @@ class WeakTurn(_WrappedTurn):
     @override
     def __call__(self, params: Any, positions: Any, bits: UInt32[Array, " batch"]) -> Outcome:
         threshold, inner = params
+        first = 2 * self.weak - 1
         if self._asks(bits):
             positions, bits = jax.device_get((positions, bits))
-            errs, drawn = in_chunks(lambda each: _compiled_draws(self.game, threshold, *each), (positions, bits), ROWS)
+            draws = partial(_compiled_draws, self.game, first, threshold)
+            errs, drawn = in_chunks(lambda each: draws(*each), (positions, bits), ROWS)
             return self._asked(inner, positions, bits, ~errs, drawn)
-        errs, drawn = _draws(self.game, threshold, positions, bits)
+        errs, drawn = _draws(self.game, first, threshold, positions, bits)
         return select(errs, drawn, self.turn(inner, positions, bits))
 
 
 def _draws(
-    game: Game, threshold: Any, positions: Any, bits: UInt32[Array, " batch"]
+    game: Game, first: int, threshold: Any, positions: Any, bits: UInt32[Array, " batch"]
 ) -> tuple[Bool[Array, " batch"], Outcome]:
-    """Where a weak player errs, and a turn at random."""
-    errs = (fold_in(bits, jnp.uint32(1)) >> 8) < threshold
-    return errs, game.random_turn(positions, fold_in(bits, jnp.uint32(2)))
+    """Where a weak player errs, and a turn at random, by the random words `first` and the next one."""
+    errs = (fold_in(bits, jnp.uint32(first)) >> 8) < threshold
+    return errs, game.random_turn(positions, fold_in(bits, jnp.uint32(first + 1)))
 
 
-_compiled_draws = jax.jit(_draws, static_argnums=0)
+_compiled_draws = jax.jit(_draws, static_argnums=(0, 1))
 
 
 def weak(player: Player, name: str, probability: float) -> Player:
@@ -297,6 +304,17 @@ def weak(player: Player, name: str, probability: float) -> Player:
         raise ValueError(f"{name}: {player.name} learns over a game, and would miss random turns; leave out keep=1")
     params = (np.uint32(round(probability * 2**24)), player.params)
     return Player(name, player.game, WeakTurn(player.game, player.turn), params)
+
+
+def is_weak(player: Player) -> bool:
+    """Whether a player now and then makes a random turn: it or one from which it is made is weak."""
+    turn, params = player.turn, player.params
+    while isinstance(turn, _WrappedTurn):
+        known, inner = params
+        if isinstance(turn, WeakTurn) and known > 0:
+            return True
+        turn, params = turn.turn, inner
+    return False
 
 
 def sighted(player: Player) -> Player:

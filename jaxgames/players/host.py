@@ -113,6 +113,15 @@ class ActionTurn(TurnPolicy):
         return select(legal, jax.vmap(self.game.play)(positions, actions), jax.vmap(forfeit)(positions))
 
 
+def compile_for(player: Player, position: Any) -> None:
+    """Compiles what judges the actions of a plain Python function, without asking it."""
+    turn: Any = player.turn
+    while hasattr(turn, "turn"):
+        turn = turn.turn
+    if isinstance(turn, HostTurn):
+        _try(player.game, position, np.int32(-1))
+
+
 def take_forfeits(player: Player) -> list[str]:
     """Why a player has lost games by an exception or an illegal action, since the last call."""
     reasons = forfeits_of(player.turn)

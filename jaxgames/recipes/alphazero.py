@@ -159,12 +159,14 @@ class AlphaZeroJob(LearnerJob):
         found = {name: values.astype(np.float64) for name, values in fetched(metrics).items()}
         ended, plies = found.pop("games").sum(), found.pop("plies_of_games").sum()
         games = checkpoint.games + np.int64(ended)
-        means = {name: float(values.mean()) for name, values in found.items()}
-        entry = {"step": int(state.updates), "games": int(games), "loss": means["policy_loss"] + means["value_loss"]}
-        entry |= means | {"plies_per_game": plies / max(ended, 1)}
-        config = self.learner.config
+        config, learned = self.learner.config, np.any([values != 0 for values in found.values()], axis=0)
+        entry = {"step": int(state.updates), "games": int(games), "plies_per_game": plies / ended if ended else None}
+        entry |= {"loss": None, **dict.fromkeys(found)}
+        if learned.any():  # before the first game has ended there is nothing to learn
+            means = {name: float(values[learned].mean()) for name, values in found.items()}
+            entry |= means | {"loss": means["policy_loss"] + config.value_weight * means["value_loss"]}
         counts = {"games": ended, "plies": config.batch * config.plies * self.settings["block"]}
-        return Block(AlphaZeroCheckpoint(state, games), entry, counts, finite=math.isfinite(entry["loss"]))
+        return Block(AlphaZeroCheckpoint(state, games), entry, counts, finite=math.isfinite(entry["loss"] or 0.0))
 
     @override
     def is_measured(self, step: int) -> bool:

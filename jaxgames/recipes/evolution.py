@@ -4,7 +4,6 @@ import dataclasses
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from statistics import median
 from typing import Any, NamedTuple
 
 import jax
@@ -343,12 +342,11 @@ class EvolutionJob(Job[EvolutionCheckpoint]):
             champions = np.asarray(self.run.restore(self.template())[1].champions)
         else:
             champions = np.asarray(self.run.load_best(champions_template(self.run))[1])
-        metrics, games, seed = self.run.metrics(), self.settings["final_games"], self.settings["seed"] + 1
+        games, seed = self.settings["final_games"], self.final_seed
         return {
             **{name: self.settings[name] for name in ("game", "seed", "devices")},
             "games": self.evolution.games(self.config.generations),
             "generations": self.config.generations,
-            "games_per_second": median(entry["games_per_second"] for entry in metrics),
             "kept": self.run.best_info(),
             **({"archive": str(archive)} if (archive := self.run.path / "archive.png").exists() else {}),
             **self.recipe.measures.thorough(self.config.network, champions, games, seed),

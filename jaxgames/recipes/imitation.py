@@ -262,7 +262,7 @@ class ImitationJob(Job[ImitationProgress]):
         self._draw()
         info, params = self.run.load_best(self.template().params)
         player = imitating(str(self.run.path), params, self.learner.network)
-        games, seed = self.settings["final_games"], self.settings["seed"] + 1
+        games, seed = self.settings["final_games"], self.final_seed
         return {
             "game": self.game.id,
             "positions": info["positions"],

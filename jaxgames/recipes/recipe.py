@@ -13,6 +13,7 @@ from typing_extensions import override
 
 from jaxgames.envs.core import Game
 from jaxgames.envs.registry import available_games
+from jaxgames.ops import checks
 from jaxgames.ops.settings import Setting, settable
 from jaxgames.recipes.report import Report, show_training
 from jaxgames.recipes.training import Job, Training
@@ -21,7 +22,7 @@ from jaxgames.runs import Run
 LIMITS: dict[str, tuple[float, float]] = {
     "minutes": (0, 10**6),
     "games": (1, 10**15),
-    "seed": (0, 2**32 - 1),  # `jax.random.key` repeats beyond
+    "seed": (0, checks.MOST_SEED),
     "devices": (1, 10**6),
     "measured_games": (1, 10**8),  # as `jaxgames.matches.match` plays at most
     "final_games": (1, 10**8),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from jaxgames.ops import checks
 from jaxgames.players.plugins import option_of
 from jaxgames.runs.console import ConsoleTable, progress_bar, show
 
@@ -41,7 +42,8 @@ class Report:
                 if measured:
                     strength = f", {measured}"
                 rates = f"{line[counted]:,} {counted}, {line[f'{counted}_per_second']:,.0f} {counted}/s, "
-                rates += f"loss {line['loss']:.4f}" if "loss" in line else f"fitness {line['fitness']:.4f}"
+                learned = next((name for name in ("loss", "fitness") if line.get(name) is not None), None)
+                rates += f"{learned} {line[learned]:.4f}" if learned else "nothing learned yet"
                 if not bar(done, rates + strength) and measured:
                     self.say(f"{line[counted]:,} {counted}{strength}")
 
@@ -84,7 +86,9 @@ def show_results(
     files = [f"run folder      {result['run']}", f"learning curve  {result['curve']}"]
     files += [f"archive         {result['archive']}"] if "archive" in result else []
     plugin = option_of(result["game"]) if "game" in result else ""
-    files += [f"measure it      jaxgames match {shlex.quote(result['run'])} {play}{plugin}"] if play else []
+    if play:  # by other dice than those by which the best player was chosen, and those of the matches at the end
+        seed = (result["seed"] + 2) % (checks.MOST_SEED + 1)
+        files.append(f"measure it      jaxgames match {shlex.quote(result['run'])} {play} --seed {seed}{plugin}")
     show(table, *notes)
     print("\n".join(files))  # as they are, to be pasted
 
@@ -148,7 +152,7 @@ def _points_rows(result: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
 def _score_rows(result: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
     """For games that are won, drawn or lost."""
     for match in result["matches"]:
-        margin = 25 * (match["ppg_high"] - match["ppg_low"])
+        margin = 50 * max(match["ppg_high"] - match["ppg"], match["ppg"] - match["ppg_low"])
         score = f"{50 * (1 + match['ppg']):.1f} ± {margin:.1f}"
         rates = (match[name] for name in ("win_rate", "draw_rate", "loss_rate"))
         yield match["b"], f"{match['games']:,}", score, *_percent(rates)

@@ -161,7 +161,7 @@ class LearnerJob(Job[Any]):
         # Matches of the best player with dice of their own.
         info, params = self.run.load_best(getattr(self.shapes.state, self.weights))
         player = self.player(params, str(self.run.path))
-        games, seed = self.settings["final_games"], self.settings["seed"] + 1
+        games, seed = self.settings["final_games"], self.final_seed
         matches = final_matches(player, player.game, self.recipe.opponents, games, seed, self.report)
         lines = {"every_line": every_line(player).to_dict()} if self.recipe.every_line else {}
         published = [dataclasses.asdict(published) for published in self.recipe.published]

@@ -10,7 +10,7 @@ import numpy as np
 from typing_extensions import override
 
 from jaxgames.algos.parallel import devices_for, mesh_of, place
-from jaxgames.algos.td import Learner, SequentialConfig, TDConfig, make_config, make_learner
+from jaxgames.algos.td import Learner, MonteCarloConfig, SequentialConfig, TDConfig, make_config, make_learner
 from jaxgames.algos.td.config import GAMES_BETWEEN_TESTS
 from jaxgames.algos.td.methods import TDCheckpoint, config_of, first_checkpoint, template, with_method
 from jaxgames.envs.registry import make
@@ -180,9 +180,14 @@ class TDJob(LearnerJob):
             "step": self.earlier + int(state.updates),
             "games": int(games),
             "loss": metrics.squared_error / max(metrics.positions, 1),
-            "plies_per_game": metrics.plies / max(metrics.games, 1),
-            "points_per_game": metrics.points / max(metrics.games, 1),
+            "plies_per_game": None,
+            "points_per_game": None,
         }
+        if metrics.games:
+            ended = metrics.plies  # of games that end, but for those under way at the ends of the block
+            if isinstance(self.config, MonteCarloConfig):
+                ended -= metrics.truncated * self.config.plies
+            entry |= {"plies_per_game": ended / metrics.games, "points_per_game": metrics.points / metrics.games}
         if metrics.truncated:
             entry["truncated"] = metrics.truncated
         checkpoint = checkpoint._replace(state=state, games=games)

@@ -10,10 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Float32, Int
 
-from jaxgames.algos.evolution.policies import Policy
+from jaxgames.algos.evolution.policies import Outputs, Policy
 from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.algos.evolution.strategies.group_ga import GroupsConfig
 from jaxgames.algos.evolution.strategies.open_es import OpenESConfig
+from jaxgames.envs.heads import best_of
 from jaxgames.envs.tic_tac_toe import Position
 from jaxgames.envs.tic_tac_toe.notation import LINES
 from jaxgames.interop import softsign_norm
@@ -52,9 +53,13 @@ _ORIGINAL = GroupsConfig(_NETWORK, generations=900, sides="alternate", most_plie
 def kept_moves(policy: Any, count: int, genomes: Array, numbers: Array, key: Array) -> Float32[Array, " n"]:
     """The share of `count` positions, drawn anew in each generation, in which a network's move keeps the result.
 
-    Half of them are drawn as often as games of random moves come to them, half from all alike.
+    Half of them are drawn as often as games of random moves come to them, half from all alike. With `strict` an
+    illegal move keeps nothing. Raises `ValueError` for networks without an output for each move.
     """
+    if not isinstance(policy, Outputs):
+        raise ValueError("opponents positions: these judge outputs for moves; leave plays=outputs as it is")
     every = all_positions()
+    allowed = np.ones((len(every.after), 9), bool) if policy.strict else every.after >= 0
     often = every.reached[every.open]
     weights = np.cumsum(often / often.sum() + 1 / len(often)) / 2
     fractions = jax.random.uniform(key, (count,), jnp.float32)
@@ -64,11 +69,14 @@ def kept_moves(policy: Any, count: int, genomes: Array, numbers: Array, key: Arr
     inputs = jnp.broadcast_to(inputs[None], (len(genomes), *inputs.shape))
     outputs = policy.genomes.apply(genomes, inputs, monotone=True)
 
-    def highest(actions: Any) -> Float32[Array, "n positions"]:
-        allowed = jnp.asarray(actions[every.open])[drawn].T
-        return jnp.max(jnp.where(allowed[None], outputs, -jnp.inf), axis=1)
-
-    return jnp.mean((highest(every.keeps) >= highest(every.after >= 0)).astype(jnp.float32), axis=1)
+    here, keeps = (jnp.asarray(of[every.open])[drawn].T for of in (allowed, every.keeps))
+    if policy.genomes.network.output == "relu":  # which is flat in parts: of equal outputs the first is played
+        chosen = best_of((action, outputs[:, action], here[None, action]) for action in range(9))
+        right = keeps[chosen, jnp.arange(count, dtype=jnp.int32)]
+    else:  # equal ones, by rounding, are rare: any that keeps the result will do
+        highest = [jnp.max(jnp.where(those[None], outputs, -jnp.inf), axis=1) for those in (keeps, here)]
+        right = highest[0] >= highest[1]
+    return jnp.mean(right.astype(jnp.float32), axis=1)
 
 
 def quick(network: NetworkConfig, champions: Champions, games: int, seed: int) -> tuple[dict[str, Any], int]:
@@ -81,9 +89,9 @@ def quick(network: NetworkConfig, champions: Champions, games: int, seed: int) -
 
 
 def thorough(network: NetworkConfig, champions: Champions, games: int, seed: int) -> dict[str, Any]:
-    """The same with 95 % intervals of the mean, and for each champion."""
+    """The same with 95 % intervals of the mean, if there are several champions, and for each champion."""
     found = measured(network, champions)
-    margins = {name: mean_margin(values) if len(values) > 1 else 0.0 for name, values in found.items()}
+    margins = {name: mean_margin(values) for name, values in found.items()} if len(champions) > 1 else {}
     return {
         "mean": {name: round(float(values.mean()), 3) for name, values in found.items()},
         "margin": {name: round(margin, 3) for name, margin in margins.items()},
@@ -108,7 +116,7 @@ def show(result: Mapping[str, Any]) -> None:
     rows = [
         (
             label,
-            f"{result['mean'][name]:.1f} ± {result['margin'][name]:.1f}",
+            f"{result['mean'][name]:.1f}" + (f" ± {result['margin'][name]:.1f}" if name in result["margin"] else ""),
             f"{RERUN[name]:.1f}" if name in RERUN else "-",
         )
         for name, label in LABELS.items()

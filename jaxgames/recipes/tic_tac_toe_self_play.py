@@ -166,7 +166,7 @@ class SelfPlayJob(Job[SelfPlayState]):
         measured = self._measure(states, step)
         counts, won, loss = map(self.populations.by_variant, found)
         self._good = measured.good
-        entry = {"step": step, "games": step * per_line, "loss": float(loss[0].mean())}
+        entry = {"step": step, "games": step * per_line, "loss": float(loss.mean())}
         for i, name in enumerate(self.variants):
             entry[f"{name}/one"] = counts[i, :, 0].tolist()
             for kind, of_windows in (("training", counts[i]), ("random", won[i])):

@@ -22,6 +22,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Key
 
+from jaxgames.ops import checks
 from jaxgames.recipes.report import Report
 from jaxgames.runs import Run, environment, tensorboard
 from jaxgames.runs.interruptible import interruptible
@@ -75,6 +76,11 @@ class Job(ABC, Generic[S]):
     def progress(self, state: S, step: int) -> float:
         """The share of the training that is done; at 1 it ends."""
 
+    @property
+    def final_seed(self) -> int:
+        """Of what is measured at the end: not by the dice by which the best player was chosen."""
+        return (self.settings["seed"] + 1) % (checks.MOST_SEED + 1)
+
     def is_done(self, state: S, step: int) -> bool:
         """Whether this stage of the training is at its end."""
         return self.progress(state, step) >= 1 if self.end is None else step >= self.end
@@ -121,7 +127,7 @@ class Training(Generic[S]):
         Raises `ValueError` where weights or metrics are not finite any more.
         """
         step, state, stages = self._start()
-        earlier, began, games = self._earlier_seconds(step), time.perf_counter(), 0.0
+        earlier, began, games, trained = self._earlier_seconds(step), time.perf_counter(), 0.0, 0.0
         if self.leads and self._events:
             tensorboard.begin(self._events, self.run.metrics())
         with self.report.progress(1.0) as progress:
@@ -132,7 +138,7 @@ class Training(Generic[S]):
                     before = time.perf_counter()
                     state, entry, counts, finite = interruptible(partial(job.advance, state, step))
                     now = time.perf_counter()
-                    step, games = entry["step"], games + counts[job.counted]
+                    step, games, trained = entry["step"], games + counts[job.counted], trained + now - before
                     entry |= {f"{name}_per_second": count / (now - before) for name, count in counts.items()}
                     entry["seconds"] = earlier + now - began
                     entry["progress"] = round(min(job.progress(state, step), 1.0), 4)
@@ -148,7 +154,7 @@ class Training(Generic[S]):
             checkpoint = self.job.checkpoint(state)
             if self.leads:
                 self.job.draw(checkpoint)
-        return self._results(state, earlier + lasted, games / lasted) if self.leads else {}
+        return self._results(state, earlier + lasted, games / trained if games else 0.0) if self.leads else {}
 
     def _start(self) -> tuple[int, S, Sequence[Job[S]]]:
         """The step and the state to continue with, and the remaining stages."""
@@ -194,7 +200,9 @@ class Training(Generic[S]):
         return f"the weights became infinite or NaN at {self.job.step_name} {step}: {best}; try {self.job.advice}"
 
     def _results(self, state: S, seconds: float, rate: float) -> dict[str, Any]:
-        """What is found in the end; `seconds` of the whole training, `rate` of what this process did of it."""
+        """What is found in the end; `seconds` of the whole training. `rate` is that of all blocks of this process, with
+        the compilation, without measuring.
+        """
         config, metrics = self.run.config, self.run.metrics()
         if not rate and metrics and self.run.best_info() is None:  # it was ended before, and its best player is lost
             self.job.measure(state, metrics[-1])
@@ -202,6 +210,7 @@ class Training(Generic[S]):
             "run": str(self.run.path),
             "recipe": config["recipe"],
             "setting": config["setting"],
+            "seed": config["seed"],
             "seconds": seconds,
             f"{self.job.counted}_per_second": rate or None,
             "curve": str(self.run.path / "curve.png"),

@@ -21,22 +21,27 @@ POLYNOMIAL, OFFSET = 0x82F63B78, 0xA282EAD8
 
 
 def begin(folder: Path, lines: Iterable[Mapping[str, Any]]) -> None:
-    """A new event file with the measurements so far, in place of an older one."""
+    """A new event file with the measurements so far, in place of an older one.
+
+    They are as far apart as the `seconds` of their lines, and the last one is of now.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    first = _record(_double(1, time.time()) + _bytes(3, b"brain.Event:2"))
-    (folder / NAME).write_bytes(first + b"".join(map(_event, lines)))
+    lines = list(lines)
+    begun = time.time() - (lines[-1].get("seconds", 0.0) if lines else 0.0)
+    first = _record(_double(1, begun) + _bytes(3, b"brain.Event:2"))
+    (folder / NAME).write_bytes(first + b"".join(_event(line, begun + line.get("seconds", 0.0)) for line in lines))
 
 
 def append(folder: Path, line: Mapping[str, Any]) -> None:
     """Appends the numbers of one line of metrics, which has a `step`."""
     with open(folder / NAME, "ab") as file:
-        file.write(_event(line))
+        file.write(_event(line, time.time()))
 
 
-def _event(line: Mapping[str, Any]) -> bytes:
+def _event(line: Mapping[str, Any], at: float) -> bytes:
     numbers = {name: value for name, value in line.items() if name != "step" and isinstance(value, int | float)}
     values = (_bytes(1, _bytes(1, name.encode()) + _float(2, value)) for name, value in numbers.items())
-    return _record(_double(1, time.time()) + _varint(2 << 3) + _varint(line["step"]) + _bytes(5, b"".join(values)))
+    return _record(_double(1, at) + _varint(2 << 3) + _varint(line["step"]) + _bytes(5, b"".join(values)))
 
 
 def _record(content: bytes) -> bytes:

@@ -81,7 +81,7 @@ class Session:
         players: Sequence[Player | str | None] = (None, None),
         rolls: bool = True,
     ):
-        game = as_game(game)
+        game, seed = as_game(game), checks.seed(seed)
         if isinstance(players, str) or len(players) != 2:
             raise ValueError(f"players {players!r}: expected two, such as ('random', None), None for a person")
         seats = [None if player is None else as_players(player, game=game)[0] for player in players]

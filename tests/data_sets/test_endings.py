@@ -33,6 +33,8 @@ def test_tic_tac_toe_for_people(capsys):
     random = score_endings(make("random", TIC_TAC_TOE), np.int64(300), np.int64(0))
     assert json.loads(json.dumps(random.to_dict()))["positions"] == 300
     assert 0.3 < random.good < 0.9 and random.lost > 0.2
+    assert main("score tic_tac_toe alphabeta:9 --endings 1".split()) == 0
+    assert "standard error unknown" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

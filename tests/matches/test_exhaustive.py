@@ -114,6 +114,8 @@ def test_all_lines_are_there():
 def test_what_cannot_be_counted():
     with pytest.raises(ValueError, match="^random draws its turns: its lines of play cannot be counted$"):
         every_line(generic.random(GAME))
+    with pytest.raises(ValueError, match="^rarely draws its turns"):
+        every_line(generic.exact(generic.weak(player_of("any"), "weak", 1e-6), "rarely"))
     with pytest.raises(ValueError, match="^dash has chance: its lines of play cannot be counted$"):
         every_line(generic.random(DASH))
     with pytest.raises(ValueError, match="^tic_tac_toe has too many lines of play: more than 20 positions$"):

@@ -10,6 +10,7 @@ import pytest
 import jaxgames
 from jaxgames import players
 from jaxgames.matches import match
+from jaxgames.matches.match import interval
 from jaxgames.players import Player, generic
 from tests.players.dash import GAME, Lead
 
@@ -112,7 +113,8 @@ def test_swapped_players_get_the_negated_result():
 def test_a_player_against_itself_is_exactly_even():
     """Even a random one: in both games of a pair the player who begins gets the same dice and the same random words."""
     result = match(RANDOM, RANDOM, 64)
-    assert (result.ppg, result.ppg_low, result.ppg_high, result.win_rate) == (0, 0, 0, 0.5)
+    assert (result.ppg, result.ppg_low + result.ppg_high, result.win_rate) == (0, 0, 0.5)
+    assert result.ppg_high == pytest.approx(2 * (1 - 0.05 ** (1 / 32))), "of pairs that all end alike"
 
 
 def test_other_parameters_do_not_compile_again():
@@ -143,11 +145,20 @@ def test_numbers_of_games():
     assert (result.ppg_low, result.ppg_high) == (-2, 2)  # which says nothing about the spread
 
 
+def test_pairs_that_end_alike_may_end_otherwise_the_next_time():
+    """0.05 is the probability that `n` pairs end alike of which a share of 1 - 0.05^(1/n) would not."""
+    assert interval(np.ones(20), 1) == (pytest.approx(1 - 2 * (1 - 0.05 ** (1 / 20))), 1)
+    low, high = interval(np.zeros(4), 3)
+    assert -low == high == pytest.approx(3 * (1 - 0.05**0.25))
+    assert interval(np.array([1.0, 0.0]), 1) == pytest.approx((0.5 - 1.959964 / 2, 0.5 + 1.959964 / 2))
+
+
 def test_numbers_of_numpy_and_those_that_are_none():
     result, same = match(RANDOM, FAST, 10, seed=3), match(RANDOM, FAST, np.int64(10), np.int64(3), np.int32(512))
     assert same.ppg == result.ppg and json.loads(json.dumps(same.to_dict()))["seed"] == 3
     for wrong, message in (
         ({"seed": 1.5}, "seed 1.5: expected a whole number"),
+        ({"seed": 2**32}, "seed 4294967296: expected a whole number from 0 to 4294967295"),
         ({"batch": 0}, "batch 0: expected a whole number from 1 on"),
         ({"most_plies": 2**31}, "most_plies 2147483648: expected a whole number from 1 to 2147483647"),
     ):

@@ -11,7 +11,7 @@ from jaxgames.envs.turns.best import best_of_legal
 from jaxgames.matches import match
 from jaxgames.ops.pytrees import add_batch_axis, take
 from jaxgames.players import generic
-from jaxgames.players.host import HostTurn, take_forfeits
+from jaxgames.players.host import ActionTurn, HostTurn, take_forfeits
 from jaxgames.players.player import Player
 
 BACKGAMMON = jaxgames.make("backgammon")
@@ -78,6 +78,21 @@ def failing():
     return Player("fails", TIC_TAC_TOE, HostTurn(TIC_TAC_TOE, move, "fails"))
 
 
+def test_weak_players_of_weak_ones_err_by_luck_of_their_own():
+    """`weak:0.5:champion:easy` is one, as that level is weak."""
+
+    def first(states, bits):
+        return jnp.argmax(states.legal_action_mask, axis=1).astype(jnp.int32)
+
+    one = generic.weak(Player("first", TIC_TAC_TOE, ActionTurn(TIC_TAC_TOE, first), None), "weak", 0.5)
+    bits, opening = jax.random.bits(jax.random.key(0), (4096,), jnp.uint32), TIC_TAC_TOE.init_position(None)
+    positions = jax.tree.map(lambda x: jnp.broadcast_to(x, (4096, *x.shape)), opening)
+    for player, random in ((one, 0.5), (generic.weak(one, "weak", 0.5), 0.75)):
+        played = jax.jit(player.play_once)(positions, bits).position
+        others = np.asarray(played.cells) != np.asarray(TIC_TAC_TOE.play(opening, jnp.int32(0)).position.cells)
+        assert others.mean() == pytest.approx(random * 8 / 9, abs=0.03)
+
+
 def test_a_turn_that_is_not_taken_is_no_forfeit():
     random, failed = generic.random(TIC_TAC_TOE), "fails: ZeroDivisionError: integer division or modulo by zero"
     result = match(generic.weak(failing(), "weak", 1.0), random, 16)
@@ -87,6 +102,7 @@ def test_a_turn_that_is_not_taken_is_no_forfeit():
     player = generic.exact(failing(), "exact")
     result = match(player, random, 16)
     assert result.forfeits == {} and result.loss_rate == 0 and take_forfeits(player) == []
+    assert result.compile_seconds > 0
 
 
 def test_what_a_wrapped_player_in_python_plays_is_what_the_compiled_one_plays():

@@ -1,6 +1,8 @@
 """The AlphaZero trainings as a user runs them: trained, stopped, resumed, and played with."""
 
+import dataclasses
 import json
+from types import SimpleNamespace
 
 import jax
 import numpy as np
@@ -9,6 +11,8 @@ import pytest
 import jaxgames
 from jaxgames.cli import main
 from jaxgames.players import make as make_player
+from jaxgames.recipes import alphazero, recipe_named
+from jaxgames.recipes.report import Report
 from jaxgames.runs import Run, tensorboard
 
 TINY = (
@@ -34,6 +38,24 @@ def test_a_training_measures_itself(trained):
     assert result["games"] in {line["games"] for line in metrics if "score_random" in line}  # when the best was kept
     assert {"policy_loss", "value_loss", "entropy", "score_random", "lines_lost"} <= metrics[-1].keys()
     assert (path / "curve.png").exists() and Run.open(path).config["seed"] == 5
+
+
+def test_updates_in_which_nothing_is_learned_have_no_loss(trained, monkeypatch):
+    run = Run.open(trained[0])
+    job = alphazero.AlphaZeroJob(recipe_named("tic-tac-toe-alphazero"), run, Report(quiet=True))
+    job.learner = dataclasses.replace(job.learner, config=job.learner.config.replace(value_weight=4.0))
+
+    def entry(losses, games):
+        metrics = dict.fromkeys(("policy_loss", "value_loss", "entropy"), np.float32(losses))
+        metrics |= {"games": np.int32(games), "plies_of_games": 7 * np.int32(games)}
+        monkeypatch.setattr(alphazero, "run_updates", lambda *_: (SimpleNamespace(updates=9), metrics))
+        return job.advance(SimpleNamespace(games=np.int64(0), state=None), 0)
+
+    block = entry([0.0, 0.0], [0, 0])
+    assert block.finite and {block.entry[name] for name in ("loss", "policy_loss", "plies_per_game")} == {None}
+    block = entry([0.0, 0.5], [0, 2])
+    assert block.finite and (block.entry["policy_loss"], block.entry["loss"]) == (0.5, 2.5)
+    assert block.entry["plies_per_game"] == 7 and not entry([0.0, np.nan], [0, 2]).finite
 
 
 def test_events_for_tensorboard_are_those_of_the_metrics(trained):

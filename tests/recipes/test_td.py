@@ -10,8 +10,8 @@ import pytest
 
 import jaxgames
 from jaxgames import cli
+from jaxgames.algos.td import Metrics, make_config, make_learner
 from jaxgames.algos.td import config as td_config
-from jaxgames.algos.td import make_config, make_learner
 from jaxgames.algos.td.config import STEP_SIZES, TESTS
 from jaxgames.algos.td.methods import template
 from jaxgames.envs.registry import available_games
@@ -19,6 +19,7 @@ from jaxgames.matches import every_line, match
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import greedy
 from jaxgames.recipes import RECIPES, Plan, strength, td
+from jaxgames.recipes.report import Report
 from jaxgames.recipes.td import after_block
 from jaxgames.recipes.training import run_updates
 from tests.recipes.conftest import one_line
@@ -53,6 +54,22 @@ def test_even_a_short_training_makes_a_better_player(finished):
     lost = [line["lines_lost"] for line in metrics if "lines_lost" in line]
     assert lost[-1] < 0.8 * lost[0]
     assert metrics[-1]["loss"] < 0.9 * metrics[0]["loss"]
+
+
+def test_lengths_are_of_games_that_ended(finished, monkeypatch):
+    """Truncated games teach nothing, and their plies are of no game."""
+    job = td.TD.job(finished.run, Report(quiet=True))
+
+    def lengths(**found):
+        metrics = Metrics(**{name: np.float32([found.get(name, 0)]) for name in Metrics._fields})
+        monkeypatch.setattr(td, "run_updates", lambda *_: (SimpleNamespace(updates=1), metrics))
+        entry = job.advance(job.shapes._replace(games=np.int64(0), tests=None), 0).entry
+        return entry["plies_per_game"], entry["points_per_game"]
+
+    assert lengths(plies=64) == (None, None)
+    assert lengths(plies=64, games=8, points=4) == (8, 0.5)
+    job.config = make_config("monte_carlo", game="tic_tac_toe", plies=6)
+    assert lengths(plies=6 * 30 + 5 * 2, games=2, truncated=30) == (5, 0)
 
 
 def test_blocks_do_not_repeat_their_games():

@@ -96,6 +96,26 @@ def test_kept_moves_are_counted_alike():
     np.testing.assert_allclose(sampled, expected, atol=0.01)
 
 
+def test_moves_that_keep_the_result_are_those_that_are_played():
+    """Of equal outputs, here all zero, the first legal one; with `strict` the highest, legal or not."""
+    every = all_positions()
+    often = every.reached[every.open] / every.reached[every.open].sum()
+    judged = jax.jit(kept_moves, static_argnums=(0, 1))
+    legal, keeps = every.after[every.open] >= 0, every.keeps[every.open]
+    for network, bias, chosen in (
+        (NETWORK.replace(output="relu"), 0.0, legal.argmax(axis=1)),
+        (NETWORK.replace(strict=True), 1.0, np.full(len(legal), 8)),
+    ):
+        genomes = network.genomes()
+        genome = np.zeros((1, genomes.dimension), np.float32)
+        genome[:, genomes.layer_slices[-1].stop - 1] = bias
+        found = judged(network.policy(), 4000, genome, np.arange(1), jax.random.key(0))
+        right = keeps[np.arange(len(keeps)), chosen]
+        assert float(found[0]) == pytest.approx((right.mean() + right @ often) / 2, abs=0.03)
+    with pytest.raises(ValueError, match="^opponents positions: these judge outputs for moves"):
+        kept_moves(NETWORK.replace(plays="afterstate").policy(), 1, genome, np.arange(1), jax.random.key(0))
+
+
 def test_the_best_champion_stands_first():
     genomes = np.asarray(NETWORK.genomes().init(jax.random.key(1), jnp.arange(5, dtype=jnp.int32)))
     found, best = quick(NETWORK, genomes, 1, 0)

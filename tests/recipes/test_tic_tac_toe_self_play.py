@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from types import SimpleNamespace
 
 import jax
 import jax.numpy as jnp
@@ -14,6 +15,7 @@ from jaxgames.algos.self_play_backprop import FIRST, SECOND, SELF, SelfPlayState
 from jaxgames.nets import activation
 from jaxgames.players import make as make_player
 from jaxgames.players.generic import SelfPlayTurn
+from jaxgames.recipes import tic_tac_toe_self_play as self_play
 from jaxgames.recipes.recipe import Plan
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.self_play_population import NETWORK, PUBLISHED, SETTINGS, VARIANTS, Populations
@@ -36,6 +38,15 @@ def finished(tmp_path_factory):
 def leaves(run):
     template = jax.eval_shape(lambda: VARIANTS_AT_ONCE.init(jax.random.key(0)))
     return [np.asarray(leaf) for leaf in jax.tree.leaves(run.restore(template)[1])]
+
+
+def test_the_loss_is_that_of_all_variants(finished, monkeypatch):
+    job = SelfPlayJob(RECIPE, finished[0], Report(quiet=True))
+    blocks, width = VARIANTS_AT_ONCE.blocks, SEEDS
+    error = np.broadcast_to(np.arange(blocks, dtype=np.float32)[:, None, None], (blocks, 1, width))
+    monkeypatch.setattr(self_play, "_train", lambda *_: (None, (error, error, error)))
+    monkeypatch.setattr(SelfPlayJob, "_measure", lambda *_: SimpleNamespace(good=np.zeros((len(job.variants), SEEDS))))
+    assert job.advance(None, 0).entry["loss"] == error.mean()
 
 
 def test_a_run_has_a_curve_for_each_variant(finished):

@@ -178,6 +178,19 @@ def test_signals_are_heard_while_a_block_is_computed(run_of_steps, monkeypatch):
         goes_on.set()
 
 
+def test_the_speed_of_a_training_is_that_of_its_blocks(run_of_steps, monkeypatch):
+    """Measuring and drawing takes time of its own."""
+    monkeypatch.setattr(Steps, "draw", lambda *_: time.sleep(0.2))
+    monkeypatch.setattr(Steps, "advance", lambda *_, advance=Steps.advance: (time.sleep(0.01), advance(*_))[1])
+    result = training.Training([Steps(2)], run_of_steps, Report(quiet=True)).run_to_end()
+    assert 10 < result["games_per_second"] <= 100
+
+
+def test_the_seed_of_the_end_is_another_one():
+    for seed, after in ((7, 8), (2**32 - 1, 0)):
+        assert training.Job.final_seed.fget(SimpleNamespace(settings={"seed": seed})) == after
+
+
 def test_lines_of_metrics_count_the_time_before_a_resume(run_of_steps):
     run = run_of_steps
     training.Training([Steps(2)], run, Report(quiet=True)).run_to_end()

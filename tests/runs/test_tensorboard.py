@@ -2,6 +2,8 @@
 
 import struct
 
+import pytest
+
 from jaxgames.runs import tensorboard
 
 
@@ -67,6 +69,18 @@ def test_numbers_are_read_back(tmp_path):
     assert events == [(None, {}), (3, {"loss": 0.5}), (70_000, {"loss": -2.0, "games": 12.0})]
     tensorboard.begin(tmp_path / "events", lines[:1])
     assert len(read_events((tmp_path / "events" / tensorboard.NAME).read_bytes())) == 2
+
+
+def test_measurements_keep_their_distance_in_time(tmp_path):
+    seconds = [1.0, 3.5, 60.0]
+    tensorboard.begin(tmp_path, [{"step": step, "seconds": at} for step, at in enumerate(seconds)])
+    content, times = (tmp_path / tensorboard.NAME).read_bytes(), []
+    while content:
+        (length,) = struct.unpack("<Q", content[:8])
+        times.append(fields(content[12 : 12 + length])[1])
+        content = content[16 + length :]
+    begun, *times = times
+    assert [at - begun for at in times] == pytest.approx(seconds, abs=1e-3)
 
 
 def test_numbers_that_32_bits_do_not_hold_are_infinite(tmp_path):

@@ -196,7 +196,8 @@ class AlphaZeroLearner:
     def update(self, state: AlphaZeroState, key: Key[Array, ""]) -> tuple[AlphaZeroState, dict[str, Array]]:
         """Plays `plies` plies of all games, then makes `steps` steps. Metrics are means over the steps and counts.
 
-        Until a game has ended there is nothing to learn, and the weights stay as they are. Outside of `jit`, plies and
+        Until a game has ended there is nothing to learn, and the weights stay as they are. A step, or a device's share
+        of one, whose minibatch has no ply of a finished game counts as 0 in the means. Outside of `jit`, plies and
         steps are compiled anew in each call.
         """
         checks.kind("state", state, AlphaZeroState)

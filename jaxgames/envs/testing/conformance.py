@@ -42,7 +42,7 @@ def check_game(game: Game, num_games: int = 64, seed: int = 0, max_actions: int 
     the contract that is broken, and `ValueError` for fewer games; otherwise returns what was played.
     """
     a_game(game)
-    seed = checks.whole("seed", seed, 0)
+    seed = checks.seed(seed)
     max_actions = checks.whole("max_actions", max_actions)
     if checks.whole("num_games", num_games) < 4:
         raise ValueError(f"num_games {num_games} is too few; at least 4 are needed")

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from jaxgames.matches.intervals import mean_margin, share_margin, wilson
+from jaxgames.matches.intervals import mean_margin, wilson
 from jaxgames.ops import json_text
 
 RESULTS: tuple[tuple[str, str, Literal["high", "low"] | None], ...] = (
@@ -143,10 +143,11 @@ def range_row(what: str, published: Sequence[float], ours: float | None, **field
 
 
 def share_row(what: str, part: int, whole: int, **fields: Any) -> Row:
-    """A part of independent things in percent, with its normal 95 % interval."""
-    share = part / max(whole, 1)
-    margin = share_margin(share, max(whole, 1))
-    return Row(what, None, 100 * share, 100 * max(0.0, share - margin), 100 * min(1.0, share + margin), "%", **fields)
+    """A part of independent things in percent, with its 95 % interval by Wilson."""
+    if not whole:
+        return Row(what, None, unit="%", why="none came up", **fields)
+    low, high = wilson(part / whole, whole)
+    return Row(what, None, 100 * part / whole, 100 * low, 100 * high, "%", **fields)
 
 
 def points_row(what: str, match: Mapping[str, Any], published: float | None = None, **fields: Any) -> Row:

@@ -19,8 +19,10 @@ def test_means_and_shares():
     assert (row.ours, row.high - row.low) == (2, pytest.approx(2 * 1.959964 / 3**0.5))
     assert mean_row("x", [1.0]).low is None
     row = share_row("x", 1, 10)
-    assert (row.ours, row.low) == (10, 0) and row.high == pytest.approx(100 * (0.1 + 1.959964 * 0.09**0.5 / 10**0.5))
-    assert share_row("x", 0, 0).ours == 0
+    assert (row.ours, row.low, row.high) == pytest.approx((10, 1.787, 40.415), abs=1e-3)
+    assert share_row("x", 0, 12).high == pytest.approx(24.25, abs=0.01)
+    row = share_row("x", 0, 0)
+    assert (row.ours, row.verdict, row.why) == (None, "not done", "none came up")
     row = range_row("x", [50, 70], 71.0)
     assert (row.published, row.published_margin, row.verdict) == (60, 10, "differs")
 

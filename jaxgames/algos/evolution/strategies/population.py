@@ -363,8 +363,9 @@ class Population(Strategy):
     def metrics(self, state: PopulationState) -> dict[str, Float32[Array, ""]]:
         found = self.algorithm.metrics(state.algorithm) if hasattr(self.algorithm, "metrics") else {}
         if state.league is not None:
-            joined = (state.league.met >= 0).astype(jnp.float32)
-            found = found | {"won_against_league": jnp.sum(joined * state.league.win_rates) / jnp.sum(joined)}
+            met = (state.league.met > 0).astype(jnp.float32)
+            won_against = jnp.sum(met * state.league.win_rates) / jnp.maximum(jnp.sum(met), 1)
+            found = found | {"won_against_league": won_against}
         return found
 
     @override
