@@ -65,10 +65,10 @@ def test_bad_options(options, message):
 
 
 def test_forced_wins_count_in_points_and_material_as_a_share():
-    """In tic-tac-toe X or O wins at once, or nobody within a turn."""
+    """In tic-tac-toe X or O wins at once, or O loses after the next turn, which is not looked at."""
     for game, depth, texts, expected in (
         ("checkers", 1, ("B:W32,31:B1,2,3,4,5", "W:W32,31:B1,2,3,4,5"), np.tanh([3 / 4, -3 / 4])),
-        ("tic_tac_toe", 2, ("XX./O../..O", "XX./OO./X..", "X../.O./..."), (1, 1, 0)),
+        ("tic_tac_toe", 2, ("XX./O../..O", "XX./OO./X..", "X.X/.O./X.O"), (1, 1, 0)),
     ):
         player = minimax.alphabeta(jaxgames.make(game), depth)
         positions = jax.tree.map(lambda *x: jnp.stack(x), *map(player.game.parse, texts))
