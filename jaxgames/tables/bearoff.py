@@ -103,13 +103,14 @@ class Replies(NamedTuple):
 def one_sided(offs: BearOffs, report: Callable[[int, int], None] = lambda *_: None) -> OneSided:
     """The rolls that each bear-off needs. `report` is called with the number of finished and of all positions."""
     mean, chances = np.zeros(offs.size), np.zeros((offs.size, MOST_ROLLS), np.float32)
-    chances[0, 0] = 1
+    chances[0, 0] = done = 1  # nobody is left
     weights = np.array(Backgammon.outcome_probabilities)
     for numbers, replies in _levels(offs):
         after = best_replies(mean, replies)
         mean[numbers] = 1 + mean[after] @ weights
         chances[numbers, 1:] = np.einsum("r,prn->pn", weights.astype(np.float32), chances[after])[:, :-1]
-        report(int(numbers[-1]) + 1, offs.size)
+        done += len(numbers)
+        report(done, offs.size)
     return OneSided(mean, chances)
 
 

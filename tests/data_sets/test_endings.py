@@ -9,11 +9,11 @@ import pytest
 
 from jaxgames import make as make_game
 from jaxgames.cli import main
-from jaxgames.data_sets import exact_labels, played_games
+from jaxgames.data_sets import endings, exact_labels, played_games
 from jaxgames.data_sets.endings import score_endings
 from jaxgames.ops.pytrees import take
 from jaxgames.players import make
-from jaxgames.tables.lookup import lookup_of
+from jaxgames.tables.lookup import KnownTurns, lookup_of
 
 TIC_TAC_TOE = make_game("tic_tac_toe")
 
@@ -75,6 +75,10 @@ def test_labels_are_exact(compilations):
         part = exact_labels(dataclasses.replace(played, rows=lambda _, n=number: take(before, slice(n)))).rows(0)
         jax.tree.map(np.testing.assert_array_equal, part, take(rows, slice(number)))
     assert not compilations
+    # Where no move was known each gets one.
+    bare = before._replace(policy=np.zeros_like(rows.policy), policy_weight=np.zeros_like(rows.policy_weight))
+    found = exact_labels(dataclasses.replace(played, rows=lambda shard: bare)).rows(0)
+    assert (found.policy.sum(axis=1) == 1).all() and found.policy_weight.all() and (found.policy <= found.mask).all()
 
 
 def test_the_command_labels(tmp_path, capsys):
@@ -82,3 +86,18 @@ def test_the_command_labels(tmp_path, capsys):
     assert main([*make_, str(tmp_path / "exact")]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["made"]["exact"] and found["values"] == found["positions"]
+
+
+def test_figures_of_turns_that_are_known(monkeypatch):
+    """The best turn, a slower win, a draw that is lost, and the slowest loss, a hundred times each."""
+    worth, chosen = (np.float32(100 * x) for x in ([[0.98, 0.98, 0, -0.9]], [[0.98, 0.9, -0.9, -0.9]]))
+    monkeypatch.setattr(endings, "_known_positions", lambda *_: None)
+    monkeypatch.setattr(endings, "_judge", lambda *_: (KnownTurns(None, None, worth, np.sign(worth)), chosen))
+    found = score_endings(make("random", TIC_TAC_TOE), 400)
+    assert (found.perfect, found.good, found.lost) == (0.5, 0.75, 0.25)
+    assert found.error == pytest.approx(np.std([0, 0, 1, 0]) / 400**0.5, rel=0.01)
+
+
+def test_positions_are_different_and_leave_a_choice():
+    found = endings._known_positions(make("random", TIC_TAC_TOE), lookup_of(TIC_TAC_TOE)[0], 300, 0)
+    assert len(np.unique(found.cells)) == 300 and np.bitwise_count(found.cells).max() == 7

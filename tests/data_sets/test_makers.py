@@ -8,9 +8,18 @@ import numpy as np
 import pytest
 
 import jaxgames
+import jaxgames.data_sets.makers as module
 from jaxgames.algos.imitation.data import load, open_of
 from jaxgames.cli import main
-from jaxgames.data_sets import make_data, merge_data, played_games, recorded_games, solved_positions, solved_tests
+from jaxgames.data_sets import (
+    data_info,
+    make_data,
+    merge_data,
+    played_games,
+    recorded_games,
+    solved_positions,
+    solved_tests,
+)
 from jaxgames.data_sets.makers import OtherDraws
 from jaxgames.matches.game_log import GameLog
 from jaxgames.matches.match import PairedGames
@@ -82,8 +91,9 @@ def test_only_the_first_players_moves(played):
     some = played_games(*players, 10, seed=3, games_per_shard=4, moves_of="first").rows(0)
     keys = [(text_of(TTT, shards[0], row), int(shards[0].game[row])) for row in range(len(shards[0].game))]
     found = [(text_of(TTT, some, row), int(some.game[row])) for row in range(len(some.game))]
-    began = [key for key in keys if key[0].count("X") % 2 == 0]
-    assert set(found) < set(keys) and 0.3 * len(keys) < len(found) < 0.7 * len(keys) and began
+    assert set(found) < set(keys) and 0.3 * len(keys) < len(found) < 0.7 * len(keys)
+    # It begins the games of even numbers.
+    np.testing.assert_array_equal(np.bitwise_count(some.position.cells) % 2, some.game % 2)
 
 
 def test_stopped_games_have_no_value():
@@ -217,3 +227,26 @@ def test_bad_input_is_one_line(tmp_path, capsys, arguments, line):
     said = capsys.readouterr().err
     assert said.count("\n") == 1 and line in said
     assert not (tmp_path / "x").exists()
+
+
+def recorded(folder, text):
+    (folder / "games.txt").write_text(f"# game tic_tac_toe\n{text}\n")
+    return recorded_games(TTT, [folder / "games.txt"])
+
+
+def test_games_without_a_result_and_games_of_later_shards(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "RECORDS_PER_SHARD", 1)
+    maker = recorded(tmp_path, "14253 1-0\n142 *")
+    rows = [maker.rows(shard) for shard in range(maker.shards)]
+    assert [one.game.tolist() for one in rows] == [[0] * 5, [1] * 3]
+    assert [one.value_weight.tolist() for one in rows] == [[1] * 5, [0] * 3]
+
+
+def test_what_is_merged_into_several_shards_and_what_is_told_of_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "ROWS_PER_SHARD", 4)
+    source = make_data(recorded(tmp_path, "14253 1-0\n152374689 1/2"), tmp_path / "source")
+    told = data_info(source.path)
+    assert [told[name] for name in ("games", "policies", "wins", "draws", "losses")] == [2, 14, 3, 9, 2]
+    merged, counts = merge_data(TTT, [source.path], tmp_path / "merged", validation=0)
+    rows = load(merged, TTT)
+    assert merged.shards > 1 and len(rows.game) == counts.training == len(np.unique(rows.position.cells))

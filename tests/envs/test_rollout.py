@@ -166,3 +166,16 @@ def test_each_function_is_traced_once():
     states = jax.jit(jax.vmap(game.init))(jax.random.split(jax.random.key(0), 4))
     jax.make_jaxpr(lambda key: jaxgames.rollout(game, states, key, 3, policy, keep=keep))(jax.random.key(1))
     assert counts == {"policy": 1, "keep": 1}
+
+
+class CutOff(type(jaxgames.make("tic_tac_toe"))):
+    """Tic-tac-toe that is truncated after seven actions."""
+
+    step_limit = 7
+
+
+def test_a_game_ends_once():
+    game = CutOff()
+    states = jax.jit(jax.vmap(game.init))(jax.random.split(jax.random.key(0), 64))
+    ended = np.asarray(jax.jit(lambda key: rollout(game, states, key, 9)[1].ended)(jax.random.key(1)))
+    assert (ended.sum(axis=0) == 1).all() and ended[4:7].any(axis=1).all()

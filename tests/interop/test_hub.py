@@ -3,6 +3,7 @@
 import io
 import shlex
 import sys
+from types import SimpleNamespace
 
 import jax
 import pytest
@@ -187,3 +188,12 @@ def test_they_play_each_other():
     games = [match(x, y, 2, most_plies=60) for x, y in ((a, b), (b, b))]
     assert games[0].forfeits == {} and games[0].plies_per_game == games[1].plies_per_game
     assert games[0].ppg == games[1].ppg
+
+
+def test_a_program_is_told_how_long_or_how_deep(monkeypatch):
+    told = []
+    started = SimpleNamespace(start=int)
+    monkeypatch.setattr(hub, "HubProgram", lambda command, level, patience: told.append(level) or started)
+    for options in ({}, {"time": 0.25}, {"depth": 3}):
+        hub.hub_player(jaxgames.make("checkers"), "x", **options)
+    assert told == ["level move-time=1", "level move-time=0.25", "level depth=3"]

@@ -1,5 +1,7 @@
 """Records of games that were stopped: by the match, or at the game's own limit."""
 
+import numpy as np
+
 import jaxgames
 from jaxgames.matches import match
 from jaxgames.matches.game_log import GameLog
@@ -52,3 +54,18 @@ def test_jumps_of_one_turn_count_one_by_one():
         assert (result.stopped, result.plies_per_game, dict(result.forfeits)) == (2, LIMIT, {})
         ends.append(([x.tolist() for x in turns[-1].target], len(turns)))
     assert ends[0][0] == ends[1][0] and ends[0][1] > ends[1][1]
+
+
+def test_only_games_that_were_forfeited_say_so():
+    game = jaxgames.make("tic_tac_toe")
+
+    def move(state):
+        free = np.flatnonzero(state.legal_action_mask)
+        return int(free[0]) if len(free) > 3 else 1 // 0
+
+    both = Player("fails", game, HostTurn(game, move, "fails")), generic.random(game)
+    log = GameLog(*both)
+    result = match(*both, 16, trace=log.add)
+    reasons = [record.reason for record in log.records()]
+    assert reasons.count("forfeit") == sum(result.forfeits.values()) > 0 < reasons.count("")
+    assert len(reasons) == 16 and {*reasons} == {"forfeit", ""}

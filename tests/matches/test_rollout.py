@@ -177,3 +177,12 @@ def test_the_command(capsys, monkeypatch, player_of, tmp_path):
         assert main(["rollout", text, "--trials", str(TRIALS), "--truncate", truncate]) == 0
         shares.append("%" in capsys.readouterr().out)
     assert shares == [False, True]
+
+
+def test_rates_are_shares_of_the_trials(player_of, monkeypatch):
+    results = np.float32([3, 2, 1, -1, -2, -2, -3, 2.5]), np.zeros(8), np.arange(8) == 7, np.full(8, 9)
+    monkeypatch.setattr(module, "_play", lambda *_: results)  # the last one is truncated
+    found = rollout(player_of(0), waiting([1], [1])[0], 8)
+    rates = [found.win_rate, found.gammon_rate, found.backgammon_rate]
+    losses = [found.gammon_loss_rate, found.backgammon_loss_rate]
+    assert [8 * rate for rate in (*rates, *losses, found.truncated)] == [3, 2, 1, 3, 1, 1]

@@ -2,6 +2,7 @@
 
 import dataclasses
 from importlib import import_module
+from types import SimpleNamespace
 
 import jax
 import numpy as np
@@ -185,3 +186,19 @@ def test_what_makes_no_tournament():
     ):
         with pytest.raises(ValueError, match=message):
             tournament(pool, 2)
+
+
+def test_draws_are_half_a_win(result):
+    found, _ = result
+    drawn = dataclasses.replace(found.matches[0, 1], win_rate=0.5, loss_rate=0.2)
+    wins = dataclasses.replace(found, matches={**found.matches, (0, 1): drawn}).wins
+    assert (wins[0, 1], wins[1, 0]) == pytest.approx((40 * 0.65, 40 * 0.35))
+
+
+def test_the_time_of_a_move_is_the_best_of_three_and_of_one_position(monkeypatch):
+    module, ticks = import_module("jaxgames.matches.tournament"), iter((0, 100, 100, 108, 200, 204, 300, 316))
+    monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter=lambda: next(ticks)))
+    monkeypatch.setattr(module, "_play_once", lambda player, positions, bits: None)
+    assert time_per_move(POOL[1], np.zeros(2)) == 4 / 2
+    monkeypatch.setattr(module, "time_per_move", lambda player, positions: 0.25)
+    assert module._times_per_move([POOL[1]], 0) == (250,)

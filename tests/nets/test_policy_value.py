@@ -80,3 +80,31 @@ def test_no_observations_give_no_outputs(name):
 def test_what_does_not_fit(settings, shape, message):
     with pytest.raises(ValueError, match=message):
         jax.eval_shape(PolicyValueNet(7, **settings).init, jax.random.key(0), jnp.zeros(shape))
+
+
+def test_a_tower_is_the_residual_network_of_its_layers():
+    tower, x = ResidualTower(3, 1, 4, max_value=2.0), jax.random.normal(jax.random.key(0), (2, 4, 5, 2))
+    shapes = jax.eval_shape(tower.init, jax.random.key(1), x)["params"]
+    random = np.random.default_rng(0)
+    layers = jax.tree.map(lambda one: random.normal(size=one.shape).astype(np.float32), shapes)
+
+    def conv(number, y, channels, size=3):
+        kernel = {"params": layers[f"Conv_{number}"]}
+        return nn.Conv(channels, (size, size), use_bias=False).apply(kernel, y)
+
+    def norm(number, y):
+        return jax.nn.relu(nn.LayerNorm().apply({"params": layers[f"LayerNorm_{number}"]}, y))
+
+    def head(number, y, channels, outputs):
+        flat = jax.nn.relu(conv(3 + number, y, channels, 1)).reshape(2, -1)
+        return nn.Dense(outputs).apply({"params": layers[f"Dense_{number}"]}, flat)
+
+    @jax.jit
+    def both(x):
+        first = conv(0, x, 4)
+        y = norm(2, first + conv(2, norm(1, conv(1, norm(0, first), 4)), 4))
+        return tower.apply({"params": layers}, x), (head(0, y, 4, 3), 2 * jnp.tanh(head(1, y, 2, 1)[:, 0]))
+
+    for found, expected in zip(*both(x), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+    assert np.abs(expected).min() > 0.3

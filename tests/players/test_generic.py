@@ -171,3 +171,23 @@ def test_a_player_in_python_is_asked_between_programs_of_one_size(compilations):
     assert player().act(*asked)[0].tolist() == actions.tolist() and not compilations
     reached = jax.jit(jax.vmap(game.play))(positions, actions).position
     np.testing.assert_array_equal(reached.cells, expected.position.cells)
+
+
+def test_values_of_a_look_ahead_are_those_that_it_goes_by():
+    """The best turn is worth as much as the best of the values after all turns."""
+
+    def make_value(params):
+        return lambda positions: params * positions.cells.astype(jnp.float32) / 2**20
+
+    player = generic.look_ahead(generic.greedy(TIC_TAC_TOE, "any", jnp.float32(0.001), make_value), "two", 2)
+    position = TIC_TAC_TOE.parse("X../.O./...")
+
+    @jax.jit
+    def both():
+        free = jnp.flatnonzero(TIC_TAC_TOE.legal(position), size=7).astype(jnp.int32)
+        after = jax.vmap(lambda action: TIC_TAC_TOE.play(position, action).position)(free)
+        _, worth = player.turn.search.best_turn(add_batch_axis(position), make_value(player.params))
+        return worth[0], -player.values(after, jnp.zeros(7, jnp.uint32))
+
+    worth, values = both()
+    assert float(worth) == pytest.approx(float(values.max()), rel=1e-6)

@@ -2,6 +2,7 @@
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 import jaxgames
@@ -14,7 +15,7 @@ TIC_TAC_TOE = jaxgames.make("tic_tac_toe")
 
 def test_alpha_beta_never_loses_at_tic_tac_toe():
     found = match(minimax.alphabeta(TIC_TAC_TOE, 9), generic.random(TIC_TAC_TOE), 200, batch=64)
-    assert found.loss_rate == 0 and found.win_rate > 0.75
+    assert found.loss_rate == 0 and 0.75 < found.win_rate < 1 == pytest.approx(found.win_rate + found.draw_rate)
 
 
 def test_options():
@@ -61,3 +62,15 @@ def test_bad_options(options, message):
     with pytest.raises(ValueError) as error:
         players.make(f"alphabeta:3,{options}", TIC_TAC_TOE)
     assert message in str(error.value) and "\n" not in str(error.value)
+
+
+def test_forced_wins_count_in_points_and_material_as_a_share():
+    """In tic-tac-toe X or O wins at once, or O loses after the next turn, which is not looked at."""
+    for game, depth, texts, expected in (
+        ("checkers", 1, ("B:W32,31:B1,2,3,4,5", "W:W32,31:B1,2,3,4,5"), np.tanh([3 / 4, -3 / 4])),
+        ("tic_tac_toe", 2, ("XX./O../..O", "XX./OO./X..", "X.X/.O./X.O"), (1, 1, 0)),
+    ):
+        player = minimax.alphabeta(jaxgames.make(game), depth)
+        positions = jax.tree.map(lambda *x: jnp.stack(x), *map(player.game.parse, texts))
+        found = jax.jit(player.values)(positions, jnp.zeros(len(texts), jnp.uint32))
+        np.testing.assert_allclose(found, expected, rtol=1e-5)

@@ -132,6 +132,7 @@ def test_a_run_leaves_metrics_a_curve_and_a_player(finished, capsys):
     assert [line["games"] for line in metrics] == [per_generation * step for step in range(1, 7)]
     assert all(line["score_random_low"] <= line["score_random"] <= line["score_random_high"] for line in metrics)
     assert all(line["diversity"] >= 0 for line in metrics)
+    assert config.name == "hill_climb" or any(line["fitness_mean"] < line["fitness"] for line in metrics)
     assert (run.path / "curve.png").read_bytes()[:4] == b"\x89PNG"
     assert (run.path / "archive.png").exists() == ("archive" in result) == (config.name in ("map_elites", "nsga2"))
     assert run.best_info()["strength"] == max(line["strength"] for line in metrics) == result["kept"]["strength"]

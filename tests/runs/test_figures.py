@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jaxgames.runs import Panel, Run
-from jaxgames.runs.figures import default_panels, draw, new_figure, save, tidy
+from jaxgames.runs.figures import _value, default_panels, draw, new_figure, save, tidy
 
 
 def measured(lines=30):
@@ -103,3 +103,8 @@ def test_own_panels_over_another_axis_from_a_run(tmp_path, drawn):
     assert path == run.path / "curve.png" and png_size(path)
     assert drawn[0].axes[0].lines[0].get_ydata().tolist() == [0, 2, 4]
     assert [entry.name for entry in run.path.glob(".saving*")] == []
+
+
+def test_figures_in_print():
+    assert [_value(x, Panel("", {})) for x in (0.02138, 99.0, 2055.4)] == ["0.0214", "99", "2,055"]
+    assert _value(0.30241, Panel("", {}, signed=True)) == "+0.302"

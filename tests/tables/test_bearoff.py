@@ -52,7 +52,7 @@ def test_positions_and_numbers_belong_together():
     assert number(SMALL, [2, 2, 1]) == -1 and number(SMALL, [1, 0, 0, 1]) == -1
 
 
-@pytest.mark.slow  # 10 s: the rolls of gnubg stay in the quick tier
+@pytest.mark.slow  # 10 s: a few rolls stay in the quick tier
 def test_the_rolls_that_one_side_needs_are_those_of_a_plain_recursion():
     @functools.cache
     def mean(side):
@@ -157,3 +157,15 @@ def test_players_bear_off_exactly():
         )
         np.testing.assert_allclose(chances["exact:random"][place], best, atol=1e-6)
     assert (chances["random"] < chances["exact:random"] - 1e-3).any()
+
+
+def test_few_rolls_and_the_number_of_positions_done():
+    """Three or four on the first point need a double or two rolls; one or two before the fourth need one."""
+    told = []
+    found, sides = one_sided(SMALL, lambda *numbers: told.append(numbers)), SMALL.counts.tolist()
+    for side, chance in (([4, 0, 0], 1 / 6), ([3, 0, 0], 1 / 6), ([1, 1, 0], 1), ([0, 0, 1], 1)):
+        row = sides.index(side)
+        assert found.mean[row] == pytest.approx(2 - chance)
+        np.testing.assert_allclose(found.chances[row, :4], [0, chance, 1 - chance, 0], atol=1e-6)
+    done = np.cumsum(np.bincount(SMALL.counts @ [1, 2, 3]))[1:]
+    assert told == [(number, SMALL.size) for number in done]

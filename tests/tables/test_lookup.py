@@ -1,6 +1,7 @@
 """What is known exactly, in searches and in the targets of AlphaZero."""
 
 import dataclasses
+from types import SimpleNamespace
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +13,7 @@ from jaxgames.algos.alphazero import AlphaZeroConfig
 from jaxgames.algos.alphazero.self_play import begin_games, play
 from jaxgames.data_sets.endings import score_endings
 from jaxgames.players import make
+from jaxgames.tables import lookup as lookup_module
 from jaxgames.tables.checkers import CheckersEndings
 from jaxgames.tables.lookup import leaf_lookup, lookup_of
 
@@ -73,3 +75,13 @@ def test_targets_of_alphazero():
     points = lookup.points(lookup.worth(load(), flat)).reshape(exact.result.shape)
     np.testing.assert_array_equal(exact.result, np.where(exact.player == 0, points, -points))
     assert (exact.result != usual.result)[usual.known].any()
+
+
+def test_late_positions_of_connect_four(monkeypatch):
+    """With 14 stones to play they are covered; a win with the k-th last of 21 stones is worth k of 22."""
+    game, full = make_game("connect_four"), "121212212121343434434343565656656565777777"  # nobody has a line
+    positions = jax.tree.map(lambda *x: jnp.stack(x), *(game.parse(full[:length]) for length in (28, 27)))
+    assert lookup_module.LateLookup(game).covers(positions).tolist() == [True, False]
+    solved = SimpleNamespace(scores=jnp.array([-1, 7], jnp.int32))
+    monkeypatch.setattr(lookup_module, "Solver", lambda game, entries: lambda positions, where: solved)
+    np.testing.assert_allclose(lookup_module.LateLookup(game).worth((), positions), [-1 / 22, 7 / 22], rtol=1e-6)

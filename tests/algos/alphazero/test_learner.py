@@ -1,6 +1,7 @@
 """Games of self-play, and tiny trainings that must learn."""
 
 import functools
+from types import SimpleNamespace
 
 import chex
 import jax
@@ -10,9 +11,11 @@ import pytest
 
 import jaxgames
 from jaxgames.algos import mcts
-from jaxgames.algos.alphazero import AlphaZeroConfig, make_learner
+from jaxgames.algos.alphazero import AlphaZeroConfig, make_learner, self_play
 from jaxgames.algos.alphazero.learner import Examples, _clip, examples_of, loss, turn
 from jaxgames.algos.alphazero.self_play import Plies, begin_games, draw, play
+from jaxgames.algos.imitation import ImitationConfig
+from jaxgames.algos.imitation import make_learner as make_imitation_learner
 from jaxgames.nets import NetworkSpec
 
 GAME = jaxgames.make("tic_tac_toe")
@@ -89,7 +92,9 @@ def test_a_search_goes_on_in_the_tree_of_the_ply_before(played):
     """Without it a policy is so many visits of so many simulations; with it those of earlier plies count, too."""
     multiples = {}
     for reuse in (False, True):
-        _, plies, _ = played(reuse)
+        _, plies, counts = played(reuse)
+        games, lengths = int(counts["games"]), int(counts["plies_of_games"])
+        assert 0 < 5 * games <= lengths <= 9 * games
         visits = np.asarray(plies.policy, np.float64) * CONFIG.simulations
         multiples[reuse] = np.all(np.abs(visits - np.round(visits)) < 0.01, axis=(1, 2))
     assert multiples[False].tolist() == [True] * CONFIG.plies
@@ -135,6 +140,13 @@ def test_a_tiny_training_learns(learner, update, first):
 def test_an_update_is_reproduced_bit_by_bit(update, first):
     one, other = (update(first, jax.random.key(9))[0] for _ in range(2))
     jax.tree.map(np.testing.assert_array_equal, one, other)
+    # Of four steps each is one part in ten of the mean.
+    moved = (one.params, first.params), (one.mean_params, first.mean_params)
+    far = [
+        sum(((x - y) ** 2).sum() for x, y in zip(*map(jax.tree.leaves, pair), strict=True))
+        for pair in jax.device_get(moved)
+    ]
+    assert 0 < far[1] < 0.4**2 * far[0]
     different = update(first, jax.random.key(10))[0]
     assert any(jax.tree.leaves(jax.tree.map(lambda a, b: bool(np.any(a != b)), one.params, different.params)))
 
@@ -217,6 +229,8 @@ def test_the_loss_is_cross_entropy_and_squared_error():
     expected = (entropy * weights[0]).sum() / 4, (((value - target) / 3) ** 2 * weights[1]).sum() / 5
     np.testing.assert_allclose((metrics["policy_loss"], metrics["value_loss"]), expected, rtol=1e-5)
     np.testing.assert_allclose(total, expected[0] + 0.5 * expected[1], rtol=1e-5)
+    unsure = -np.where(legal, np.exp(log_policy) * np.where(legal, log_policy, 0), 0).sum(1)
+    np.testing.assert_allclose(metrics["entropy"], (unsure * weights[0]).sum() / 4, rtol=1e-5)
 
 
 def test_other_devices_clip_the_same_gradient(monkeypatch):
@@ -231,3 +245,39 @@ def test_other_devices_clip_the_same_gradient(monkeypatch):
             found, _ = clip.update(gradient, state)
         chex.assert_trees_all_close(found, expected, rtol=1e-6)
         assert bool(jnp.all(found["bias"] == gradient["bias"])) == (size < 1)
+
+
+@pytest.mark.parametrize("algorithm", ["alphazero", "imitation"])
+def test_step_sizes_fall_over_all_steps(algorithm):
+    """By half a cosine; the steps of Adam are as long as the step size while the gradient stays."""
+    changes = {"step_size": 0.01, "last_step_size": 0.002}
+    if algorithm == "alphazero":
+        optimizer = make_learner(GAME, CONFIG.replace(updates=3, steps=4, weight_decay=0.0, **changes)).optimizer
+    else:
+        config = ImitationConfig(NetworkSpec(hidden=(8,)), optimizer="adam", steps=12, **changes)
+        optimizer = make_imitation_learner(GAME, config).optimizer
+
+    def step(state, _):
+        updates, state = optimizer.update(jnp.ones(1), state, jnp.zeros(1))
+        return state, updates[0]
+
+    with jax.numpy_dtype_promotion("standard"):
+        _, steps = jax.lax.scan(step, optimizer.init(jnp.zeros(1)), None, 14)
+    done = np.minimum(np.arange(14) / 12, 1)
+    np.testing.assert_allclose(-steps, 0.002 + 0.004 * (1 + np.cos(np.pi * done)), rtol=1e-3)
+
+
+def test_so_many_searches_are_full_ones(monkeypatch):
+    """Three quarters are fast."""
+
+    def search(key):
+        (simulations, *_), full = self_play._search(GAME, config, None, None, key, key, None)
+        return simulations, full
+
+    def searched(game, states, key, simulations, **_):
+        return SimpleNamespace(weights=jnp.float32(simulations), values=0, actions=0, tree=None)
+
+    monkeypatch.setattr(mcts, "search", searched)
+    config = CONFIG.replace(fast_share=0.75, fast_simulations=3)
+    simulations, full = jax.device_get(jax.jit(jax.vmap(search))(jax.random.split(jax.random.key(0), 400)))
+    assert 60 < full.sum() < 140 and (simulations == np.where(full, 8, 3)).all()

@@ -4,6 +4,7 @@ import dataclasses
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import jax
@@ -22,6 +23,7 @@ from jaxgames.algos.evolution.evaluate import (
     population_mesh,
     usual_block,
 )
+from jaxgames.algos.evolution.evolution import summarize
 from jaxgames.algos.evolution.fitness import ByPlay
 from jaxgames.algos.evolution.noise import noise
 from jaxgames.algos.evolution.play import FixedPlayer, Networks, RandomMoves
@@ -253,3 +255,9 @@ def test_needs_cover_what_the_compiler_says():
     assert peak <= needed.total
     network = 4 * es.dimension
     assert memory.temp_size_in_bytes <= 3 * 1024 * network + network
+
+
+def test_diversity_is_a_share_of_the_size_of_weights():
+    strategy = SimpleNamespace(sample=lambda x: x, best_networks=lambda x: x[:1], metrics=lambda x: {})
+    _, diversity, _ = summarize.__wrapped__(SimpleNamespace(strategy=strategy), jnp.float32([[1, 3], [3, -1]]))
+    assert float(diversity) == pytest.approx(np.sqrt(2.5 / 5))

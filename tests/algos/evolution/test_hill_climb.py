@@ -1,12 +1,14 @@
 """Hill climbing against its two lines in plain NumPy."""
 
+from types import SimpleNamespace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from jaxgames.algos.evolution.operators import Gaussian
-from jaxgames.algos.evolution.strategies.hill_climb import HillClimb
+from jaxgames.algos.evolution.strategies.hill_climb import HillClimb, HillClimbConfig
 from jaxgames.algos.td.config import STEP_SIZES
 from tests.algos.evolution import reference_evolution as reference
 
@@ -101,3 +103,7 @@ def test_scale_divides_all_weights_of_the_champion_when_one_is_outside():
     assert np.abs(always(small, len(STEP_SIZES) - 1).champion).max() < 0.02  # nothing is scaled up
     with pytest.raises(ValueError, match="expected one of clip, scale"):
         HillClimb(DIMENSION, bound="wrap")
+
+
+def test_games_of_some_generations():
+    assert HillClimbConfig.games(SimpleNamespace(duel=8), 3) == 24

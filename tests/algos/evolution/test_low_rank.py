@@ -11,7 +11,7 @@ from jax.sharding import Mesh
 
 import jaxgames
 from jaxgames.algos.evolution import Afterstate, Genomes, LowRankES, Outputs, RandomMoves
-from jaxgames.algos.evolution.candidates import Parameters, linen_apply
+from jaxgames.algos.evolution.candidates import Matrix, Parameters, linen_apply
 from jaxgames.algos.evolution.noise import noise
 from jaxgames.algos.evolution.play import play
 from jaxgames.nets import MLP, PolicyValueNet
@@ -248,3 +248,11 @@ def test_networks_of_another_kind_are_refused():
         LowRankES(8, 693)
     with pytest.raises(TypeError, match="expected float32"):
         Parameters.of({"w": np.zeros((2, 2), np.int32)})
+
+
+def test_a_matrix_on_either_side():
+    random = np.random.default_rng(0)
+    shared, left, right, x, y = (random.normal(size=s).astype(np.float32) for s in ((4, 6), (2, 4), (2, 6), 6, 4))
+    matrix, whole = Matrix(shared, left, right), shared + left.T @ right
+    for found, expected in ((matrix @ x, whole @ x), (y @ matrix, y @ whole), (matrix.T @ y, whole.T @ y)):
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)

@@ -160,3 +160,8 @@ def test_numbers_of_64_bits_leave_the_state_as_it_is():
 def test_bad_input(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_descriptors_are_different_ones():
+    with pytest.raises(ValueError, match="^descriptors=draws.draws: expected one or two different ones"):
+        MapElitesConfig(NetworkConfig("tic_tac_toe"), descriptors="draws+draws")

@@ -1,8 +1,14 @@
-"""Settings of imitation that make no sense."""
+"""Settings of imitation that make no sense, and values."""
 
+import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
 
+import jaxgames
 from jaxgames.algos.imitation import ImitationConfig
+from jaxgames.algos.imitation.config import ImitationNetwork
+from jaxgames.nets import NetworkSpec
 
 
 @pytest.mark.parametrize(
@@ -28,3 +34,22 @@ from jaxgames.algos.imitation import ImitationConfig
 def test_settings_that_make_no_sense_are_one_line(changes, line):
     with pytest.raises(ValueError, match=line):
         ImitationConfig().replace(**changes)
+
+
+def test_values_are_those_of_the_value_head():
+    game = jaxgames.make("tic_tac_toe")
+    network = ImitationNetwork(game, ImitationConfig(NetworkSpec(hidden=(8,))))
+    positions = jax.tree.map(lambda *x: jnp.stack(x), *map(game.parse, ("X../.O./...", "XO./.../...")))
+
+    @jax.jit
+    def both(key):
+        params = jax.tree.map(lambda x: 20 * x, network.init(key))
+        seen = jax.vmap(lambda position: game.observe_position(position, jnp.bool_(True)))(positions)
+        images = jnp.stack([network.apply(params, one.observe(seen))[1] for one in game.symmetries])
+        values = network.make_value(params)(positions), network.make_mean_value(params)(positions)
+        return values, (images[0], images.mean(0))
+
+    (value, mean), expected = both(jax.random.key(0))
+    np.testing.assert_allclose(value, expected[0], rtol=1e-5)
+    np.testing.assert_allclose(mean, expected[1], rtol=1e-4, atol=1e-5)
+    assert np.abs(value).min() > 0.01

@@ -9,6 +9,7 @@ import pytest
 
 import jaxgames
 from jaxgames.algos.imitation import ImitationConfig, LabeledPositions, make_learner
+from jaxgames.algos.imitation import learner as learner_module
 from jaxgames.algos.imitation.config import ImitationNetwork
 from jaxgames.algos.imitation.learner import _times_modulo, metrics_of, weighted_sums
 from jaxgames.envs.heads import heads_of
@@ -226,3 +227,15 @@ def test_minibatches_go_through_all_rows_in_turn():
 def test_a_network_of_the_wrong_shape_is_one_line(changes, game, line):
     with pytest.raises(ValueError, match=line):
         make_learner(game, ImitationConfig().replace(**changes))
+
+
+def weights_of(rows):
+    return {"policy": rows.policy_weight.sum(), "value": rows.value_weight.sum()}
+
+
+def test_each_row_is_measured_once(four, monkeypatch):
+    """By chunks, the last of which is not full."""
+    monkeypatch.setattr(learner_module, "CHUNK", 20)
+    monkeypatch.setattr(learner_module, "_sums", lambda learner, params, rows: weights_of(rows))
+    monkeypatch.setattr(learner_module, "metrics_of", lambda network, sums: sums)
+    assert make_learner(FOUR, SMALL).evaluate((), four) == weights_of(four)

@@ -324,3 +324,9 @@ def test_names_stand_for_rules_and_evaluators(game, states):
     named = mcts.search(game, states, jax.random.key(3), 4, select="rave", evaluate="rollout")
     made = mcts.search(game, states, jax.random.key(3), 4, select=mcts.rave(), evaluate=mcts.rollout())
     jax.tree.map(np.testing.assert_array_equal, named, made)
+
+
+def test_noise_leaves_a_policy():
+    legal, prior = np.array([[True, True, False, True]]), np.float32([[0.5, 0.25, 0, 0.25]])
+    found = np.asarray(jax.jit(mcts.dirichlet(0.3, 0.25).mix)(prior, legal, np.uint32([3])))
+    assert found.sum() == pytest.approx(1) and (found >= 0.75 * prior).all() and found[0, 2] == 0
