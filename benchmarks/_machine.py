@@ -122,9 +122,9 @@ def changed_since(sha: str, paths: tuple[str, ...], on_cpus: bool = True) -> str
     """The day on which the code below `paths` changed last since a commit: `2026-11-24`.
 
     "" where it is as it was; None if git cannot tell. Code that only moved from one of the files to another has not
-    changed, nor has what Python does not run: comments, docstrings, where a name is imported from. For what
-    runs `on_cpus` nor has what makes the same programs for them, as `SAME_ON_CPUS` says; nor what makes the same
-    everywhere.
+    changed, nor has what makes no program: comments, docstrings, annotations of functions, where a name is imported
+    from. For what runs `on_cpus` nor has what makes the same programs for them, as `SAME_ON_CPUS` says; nor what makes
+    the same everywhere.
     """
     names = differing((sha,), paths, on_cpus)
     if not names:
@@ -180,8 +180,8 @@ def present(name: str, root: Path) -> tuple[str, ...]:
 
 
 def statements(name: str, text: str) -> tuple[str, ...]:
-    """What a file says at its top level, statement by statement, without imports; a file of data is one piece. Of a
-    recipe only its settings count.
+    """What a file says at its top level, statement by statement, without imports, docstrings and annotations of
+    functions; a file of data is one piece. Of a recipe only its settings count.
     """
     if not name.endswith(".py"):
         return (text,)
@@ -191,6 +191,9 @@ def statements(name: str, text: str) -> tuple[str, ...]:
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             node.decorator_list = [one for one in node.decorator_list if ast.unparse(one) != "override"]
+            node.returns = None  # type: ignore[union-attr]  # a class has none
+        elif isinstance(node, ast.arg):
+            node.annotation = None
         for field in ("body", "orelse", "finalbody"):
             if isinstance(getattr(node, field, None), list):
                 setattr(node, field, [one for one in map(counted, getattr(node, field)) if one is not None])

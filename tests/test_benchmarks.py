@@ -427,7 +427,7 @@ def test_rows_are_stale_whose_code_has_changed(helpers, monkeypatch, tmp_path):
     commit(code, '"""Docs."""\nimport math\nbatch = 3  # games\ndef f(x):\n    """Of x."""\n    return x + batch\n')
     sha = helpers.machine.commit()["commit"]
     (tmp_path / code).write_text('"""Batches."""\n\nbatch = 3\n')
-    body = "from search import batch\n\n\n@override\ndef f(x):\n    return x + batch\n"
+    body = "from search import batch\n\n\n@override\ndef f(x: int) -> int:\n    return x + batch\n"
     commit("jaxgames/algos/mcts/f.py", body)
     assert mark(sha) == ""
     day = commit("jaxgames/algos/mcts/f.py", body.replace("+", "-"))
