@@ -105,7 +105,8 @@ SAME_ON_CPUS: dict[str, list[str]] = SAME["on_cpus"]
 """Versions of a file, by git's numbers, with which XLA makes the same programs for CPUs: see `_same_programs.py`. The
 number of no file is zeros. Two make other programs that are as fast: `rules/gumbel.py`, where illegal actions take no
 share now (Connect Four, 1,024 x 128, one core, medians of three runs each: 147 ms before, 143 after), and `search.py`,
-which sums the visits of a root otherwise where a game has chance.
+which sums the visits of a root otherwise where a game has chance. A third, not measured: `td/expected.py`, which now
+chooses between two numbers in each update, so that the count of its replay never overflows.
 """
 SAME_EVERYWHERE: dict[str, list[str]] = SAME["everywhere"]
 """The same for all devices."""
