@@ -96,13 +96,13 @@ def far(one, other):
 def test_a_later_stage_begins_with_the_player_of_the_one_before(whole, stage):
     """Each of its members is that player."""
     run, _, states = whole
-    before, first, last = states[4 * stage].params, states[4 * stage + 1], states[4 * stage + 4]
+    before = states[4 * stage].params
     job, members = RECIPE.stages(run, Report(quiet=True))[stage], STAGES.configs[stage].members
-    weights = job.begin_after(TDCheckpoint(states[4 * stage], 0, None)).state.weights
+    begun = job.begin_after(TDCheckpoint(states[4 * stage], 0, None)).state
     for number in range(members):
-        one = jax.tree.map(lambda x, n=number: x[n], apart(weights, members))
+        one = jax.tree.map(lambda x, n=number: x[n], apart(begun.weights, members))
         jax.tree.map(lambda x, y: np.testing.assert_allclose(x, y, rtol=1e-6), one, before)
-    assert int(last.updates) == 4 and int(first.replay.number) == 12
+    assert int(begun.replay.number) == 0 and int(states[4 * stage + 4].updates) == 4
 
 
 def test_the_player_of_the_second_stage_teaches_to_the_end_of_the_last_one(whole):
