@@ -29,12 +29,12 @@ def test_games_of_a_challenge_are_counted_once_and_for_good(file, monkeypatch):
         ann.create("tic_tac_toe", SEATS, challenge=True, owner=ANN)
         assert [(one["spec"], one["games"], one["open"]) for one in scored(ann)] == [("random", 0, 1)]
         for kind, fields in REFUSED.items():
-            assert "without help" in ann.refuse(kind, **fields), kind
+            assert "allows no help" in ann.refuse(kind, **fields), kind
         assert not any(ann.state["can"][name] for name in ("undo", "hint", "swap"))
         ann.do("speed", seconds=0)
         ann.do("resign")  # also before the first move
         ann.wait(lambda s: s["match"]["played"] == 1)
-        assert "without help" in ann.refuse("new")  # between two games, too
+        assert "allows no help" in ann.refuse("new")  # between two games, too
         ann.wait(lambda s: s["over"] is None and s["to_move"] in s["you"]["seats"])
         ann.do("resign")
         ann.wait(lambda s: s["match"]["played"] == 2)
@@ -59,7 +59,7 @@ def test_a_challenge_goes_on_after_a_restart(file):
     with serving(keep=file) as (_, http), page(http) as ann:
         ann.welcome = ann.ask("open", owner=ANN, session=scored(ann)[0]["goes_on"])
         assert (ann.welcome["session"], ann.welcome["token"]) == (session, token) and ann.until("state")
-        assert "without help" in ann.refuse("hint")
+        assert "allows no help" in ann.refuse("hint")
         assert (ann.state["match"]["games"], scored(ann)[0]["games"], scored(ann)[0]["open"]) == (10, 0, 1)
 
 

@@ -124,7 +124,7 @@ def test_the_table_grows_and_says_no_folders(folder):
     folder.results.append({"pair": [0, 2], "match": result().to_dict(), "bytes": 0})
     found = tables(folder)
     assert found["played"] == 1 and found["table"][0] == [None, None, 0.5] and found["table"][2][0] == -0.5
-    assert found["margins"][0][2] == pytest.approx(0.15)
+    assert found["margins"][0][2] == pytest.approx(0.2)  # the farther end of the interval
     wins = [[0, 0, 75], [0, 0, 0], [25, 0, 0]]
     assert found["ratings"] == [rating.to_dict() for rating in bradley_terry(empty["players"], wins)]
     for pair in ([0, 1], [1, 2]):
