@@ -10,8 +10,7 @@ import time
 from collections.abc import Iterable
 from typing import Any, Self, get_type_hints
 
-MOST_SEED = 2**32 - 1
-"""JAX uses 32 bits of a seed, unless it runs with 64-bit numbers; a larger seed would equal a smaller one."""
+from jaxgames.ops.checks import MOST_SEED
 
 ADVICE = {
     errno.ENOSPC: "free some space; a training goes on with --resume",

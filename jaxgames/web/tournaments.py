@@ -13,6 +13,7 @@ from jaxgames.matches.knockout import BEHIND, MOST_GAMES, Meeting
 from jaxgames.matches.match import MatchResult
 from jaxgames.matches.tournament import TournamentFolder, TournamentResult
 from jaxgames.ops import json_text
+from jaxgames.ops.checks import MOST_SEED
 from jaxgames.ops.settings import Setting, parse
 from jaxgames.web.boards import VIEWS
 from jaxgames.web.commands import Asked, Commands
@@ -116,7 +117,7 @@ class TournamentForm:
 
     def __init__(self, offered: OfferedPlayers, limits: Limits):
         self._offered, self._limits = offered, limits
-        seed = Setting("seed", int, 0, "of all random numbers", low=0, high=2**32 - 1)
+        seed = Setting("seed", int, 0, "of all random numbers", low=0, high=MOST_SEED)
         most = limits.tournament_games
         games = Setting("games", int, USUAL_GAMES, "of each pair", low=2, high=most)
         behind = Setting("behind", int, BEHIND, "points by which a player drops out", low=1, high=most)
