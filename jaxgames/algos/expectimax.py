@@ -52,10 +52,11 @@ class Expectimax(Settings):
     game: Game
     plies: int = setting(dataclasses.MISSING, "how far to look", low=1)
     keep: int | None = setting(
-        None, "so many turns are considered, the best by the value itself", low=1, when={"plies": Above(1)}
+        None, "how many turns are considered, the best by the value itself", low=1, when={"plies": Above(1)}
     )
     within: float | None = setting(
-        None, "and of these only those that seem at most so many points worse", low=0, when={"plies": Above(1)}
+        None, "of these, only turns that seem at most this many points worse than the best", low=0,
+        when={"plies": Above(1)},
     )
 
     def __post_init__(self) -> None:

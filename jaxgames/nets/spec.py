@@ -35,7 +35,7 @@ class NetworkSpec(Settings):
     of = "a network"
     form: str = setting(
         "mlp",
-        "mlp: fully connected; windows: the same behind features of every window of the board; residual: a tower of "
+        "mlp: fully connected; windows: the same, on features of every window of the board; residual: a tower of "
         "convolutions; conv: plain convolutions, then dense layers",
         choices=FORMS,
     )
@@ -49,7 +49,8 @@ class NetworkSpec(Settings):
     )
     initializer: str = setting(
         "lecun_normal",
-        "first weights: uniform, zeros, lecun_normal, glorot_uniform, or with a number, as uniform:0.1",
+        "first weights: zeros, uniform, lecun_normal or glorot_uniform; the last three also with a number, as in "
+        "uniform:0.1",
         when={"form": ("mlp", "conv")},
     )
     biases: bool = setting(True, "whether units have biases", when={"form": "mlp"})
@@ -60,7 +61,7 @@ class NetworkSpec(Settings):
     window: int = setting(4, "rows and columns of a window", low=1, when={"form": "windows"})
     convolutions: tuple[int, ...] = setting((32, 32), "channels of each convolution", low=1, when={"form": "conv"})
     dtype: str = setting(
-        "float32", "of the computation; bfloat16 is for GPUs and TPUs", choices=("float32", "bfloat16")
+        "float32", "type of the computed numbers; bfloat16 is for GPUs and TPUs", choices=("float32", "bfloat16")
     )
 
     def __post_init__(self) -> None:

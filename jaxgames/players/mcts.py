@@ -152,7 +152,7 @@ KINDS: Mapping[str, SearchKind] = {
         "UCD: UCT on a graph, looking further down", _ucd, ("c", "d1", "d2", "d3", "update", "symmetries")
     ),
     "uct1": SearchKind("UCT on a graph: equal positions share their edges", mcts.uct1, _GRAPH),
-    "uct2": SearchKind("as uct1, and edges are worth what the position they lead to is worth", mcts.uct2, _GRAPH),
+    "uct2": SearchKind("as uct1, and an edge is worth what the position after it is worth", mcts.uct2, _GRAPH),
     "uct3": SearchKind("as uct2, but values are recomputed from below", mcts.uct3, ("c", "symmetries")),
     "bounded": SearchKind("UCT that proves wins, losses and draws, and prunes by them", _bounded),
     "puct": SearchKind(
@@ -195,16 +195,16 @@ DISTANCES = (*range(17), math.inf)
 OPTIONS = specs.by_name(
     number_option("c", "how much is explored"),
     Setting(
-        "k", float, None, "visits after which an edge's own mean counts as much as that of all moves as first",
+        "k", float, None, "visits after which an edge's own mean and that of all moves as first count the same",
         above=0, high=specs.MOST_NUMBER,
     ),
     number_option("alpha", "how much the mean of all moves as first counts, 0 to 1", most=1),
     number_option("c_init", "how much the policy counts"),
-    number_option("c_base", "visits after which it counts more", least=1),
+    number_option("c_base", "visits after which the policy counts more", least=1),
     # A search's program grows with its trees, a table in it with `considered`.
     specs.whole_option("considered", "actions drawn at the root", 1024),
     number_option("scale", "size of the noise by which actions are drawn; 0 for none"),
-    specs.flag_option("keep", "1: replies are kept over a game, from move to move; 0: each move begins with none"),
+    specs.flag_option("keep", "1: replies are kept from move to move of a game; 0: each move begins with none"),
     specs.flag_option("forget", "1: a reply that lost is forgotten; 0: it stays until a better one comes"),
     specs.flag_option("path", "1: replies are learned from moves in the tree, too; 0: from rollouts only"),
     Setting(
@@ -215,9 +215,9 @@ OPTIONS = specs.by_name(
     Setting(
         "d1", float, 1, "how far down an edge's mean looks: 0 to 16, or inf for any distance", choices=DISTANCES
     ),
-    Setting("d2", float, 0, "the same for the count of the node", choices=DISTANCES),
-    Setting("d3", float, 0, "the same for the count of the edge", choices=DISTANCES),
-    number_option("temperature", "of the probabilities by which moves are drawn", least=0.01),
+    Setting("d2", float, 0, "how far down the count of the node looks, as d1", choices=DISTANCES),
+    Setting("d3", float, 0, "how far down the count of the edge looks, as d1", choices=DISTANCES),
+    number_option("temperature", "temperature of the probabilities by which moves are drawn", least=0.01),
     specs.flag_option("symmetries", "1: mirror images are one position, too"),
     number_option(
         "rollouts",
@@ -226,11 +226,11 @@ OPTIONS = specs.by_name(
     ),
     Setting(
         "leaves", str, "evaluated", "`exact`: leaves that a table knows have their exact value; `evaluated`, the "
-        "default: none",
+        "default: no leaves do",
         choices=("evaluated", "exact"),
     ),
     Setting(
-        "final", str, "visits", "`visits`: plays the move with the most visits; `mean`: that of the greatest mean",
+        "final", str, "visits", "`visits`: plays the move with the most visits; `mean`: the one with the greatest mean",
         choices=("visits", "mean"),
     ),
     specs.whole_option("trees", "trees for each position, merged at the root; each makes all simulations", 256),

@@ -20,7 +20,7 @@ MEN_OF_HALF = 4.0
 """If only material is counted, a lead of this many men is shown as tanh(1) of a win."""
 OPTIONS = by_name(
     Setting(
-        "ties", str, "random", "of equally good actions `random`, the default, draws one; `first` takes the first",
+        "ties", str, "random", "among equally good actions `random`, the default, draws one; `first` takes the first",
         choices=("random", "first"),
     ),
     Setting(

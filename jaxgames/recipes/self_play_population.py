@@ -52,21 +52,21 @@ class Variant(Settings):
     """One way to train the network. Raises `ValueError` for values that make no sense."""
 
     of = "a variant of the network"
-    label: str = setting("", "what it is called in the diagram")
+    label: str = setting("", "the name in the diagram")
     empty: float = setting(0.01, "the input of an empty square; the player's own is 1, the opponent's -1")
     absolute: bool = setting(
         False,
-        "the board as it is, first player's squares 1, and an output of 1 where the first player wins; not the mover's "
-        "own view",
+        "whether the network sees the board from the first player, whose squares are 1, and an output of 1 means that "
+        "the first player wins; else it sees the mover's own view",
     )
-    side: bool = setting(False, "a tenth input says whose turn it is: 1 the first player's, -1 the second's")
-    step_size: float = setting(0.025, "of a gradient", low=0)
+    side: bool = setting(False, "whether a tenth input says whose turn it is: 1 the first player's, -1 the second's")
+    step_size: float = setting(0.025, "factor on the gradient in each step", low=0)
     weights: tuple[float, float] = setting(
-        (0.0, 1.0), "the lowest and the highest of the first weights and biases, uniformly random", low=-10, high=10
+        (0.0, 1.0), "the first weights and biases are uniformly random between these two numbers", low=-10, high=10
     )
     cycle: tuple[str, ...] = setting(
         MIXED,
-        "the kinds of games, in turn: self-play, and random moves against the network that moves first or second",
+        "the kinds of games, in turn: self-play, or against random moves, where the network moves first or second",
         choices=KINDS,
     )
 

@@ -95,8 +95,10 @@ class EvolutionConfig(Settings):
     """What a generation is called."""
 
     network: NetworkConfig = group(NetworkConfig)
-    generations: int = setting(1_000, "of the whole training; for groups iterations of each group", low=1, high=10**9)
-    most_plies: int = setting(1_000, "a game is stopped after so many", low=1, high=10**6)
+    generations: int = setting(
+        1_000, "how many there are in the whole training; with groups, the rounds", low=1, high=10**9
+    )
+    most_plies: int = setting(1_000, "a game is stopped after this many plies", low=1, high=10**6)
 
     @property
     def most_devices(self) -> int:
@@ -153,7 +155,9 @@ class ScoredConfig(EvolutionConfig):
 
     score: str = setting("wins", "what a candidate's games are worth", choices=SCORES)
     sides: str = setting(
-        "both", "both: two games with each opponent; alternate: one, begun in turns", choices=("both", "alternate")
+        "both",
+        "both: two games with each opponent, one on each side; alternate: one game, moving first and second in turns",
+        choices=("both", "alternate"),
     )
 
     @property

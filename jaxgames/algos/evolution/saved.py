@@ -32,8 +32,9 @@ class NetworkConfig(Settings):
     game: str = setting("", "the game, by its id; without one there is nothing to play yet")
     plays: str = setting(
         "outputs",
-        "outputs: an output names an action. Else the network values the position after a turn for the player to act: "
-        "afterstate by one output; outcomes by four, the chances to win, to lose, to win a gammon, to lose one",
+        "outputs: the outputs name an action. Otherwise the network values the positions after each turn, for the "
+        "player to act; afterstate: by one output; outcomes: by four, the chances to win, to lose, to win a gammon, to "
+        "lose one",
         choices=PLAYS,
     )
     encoding: str = setting("cells", "the network's inputs: one of the game's encodings")

@@ -33,15 +33,15 @@ class ImitationConfig(Settings):
     network: NetworkSpec = group(NetworkSpec, FORMS)
     head: str = setting(
         "",
-        "how the outputs of form=mlp name moves, a name from heads_of(game); by default each action has a logit, and "
-        "there is a value",
+        "how the outputs of form=mlp name moves: a name from heads_of(game). By default there is a logit for each "
+        "action, and a value",
         when={"form": "mlp"},
     )
     encoding: str = setting("observation", "what the network sees: observation, or a name from game.encodings")
     learns: str = setting("both", "moves, results, or both", choices=("both", "policy", "value"))
     plays: str = setting(
         "policy",
-        "policy: the best move by its policy; value: by its values of the positions after each turn",
+        "policy: plays the best move by its policy; value: by its values of the positions after each turn",
         choices=("policy", "value"),
     )
     policy_loss: str = setting(
@@ -54,28 +54,32 @@ class ImitationConfig(Settings):
     value_weight: float = setting(1.0, "weight of the value loss beside the policy loss", low=0, when=RESULTS)
     value_range: str = setting(
         "points",
-        "points: values from minus to plus the most points of a game, divided by these; unit: the same as 0 to 1",
+        "points: the result in points, divided by the most points of a game: from -1 to 1; unit: the same from 0 to 1",
         choices=("points", "unit"),
         when=RESULTS,
     )
-    counts: bool = setting(False, "whether a position merged of several weighs as much as all of them, not 1")
-    symmetries: bool = setting(True, "whether each position is learned in a drawn symmetry of the board")
-    positions: int = setting(0, "learns from so many positions only, drawn by the seed; 0 for all", low=0)
+    counts: bool = setting(False, "whether a position merged from several weighs as much as all of them; else 1")
+    symmetries: bool = setting(True, "whether each position is learned in a random symmetry of the board")
+    positions: int = setting(0, "learns from only this many positions, drawn by the seed; 0: from all", low=0)
     validation: float = setting(
-        0.05, "share of data kept for validation, of data that nobody has split", above=0, high=1
+        0.05, "share of the data kept for validation, if they are not split already", above=0, high=1
     )
-    split: str = setting("game", "whether such data are split by games or by positions", choices=SPLITS)
+    split: str = setting("game", "whether they are then split by games or by positions", choices=SPLITS)
     minibatch: int = setting(256, "positions of a step", low=1)
-    optimizer: str = setting("adamw", "what makes a step of a gradient", choices=("adamw", "adam", "sgd", "momentum"))
+    optimizer: str = setting(
+        "adamw", "what turns a gradient into a step", choices=("adamw", "adam", "sgd", "momentum")
+    )
     step_size: float = setting(0.002, "the first step size", above=0)
-    last_step_size: float = setting(0.0001, "the step size at the end, to which it falls as a cosine", low=0)
+    last_step_size: float = setting(0.0001, "the step size at the end; it falls to this as a cosine", low=0)
     weight_decay: float = setting(
-        0.0001, "share of the weights that a step takes, times the step size", low=0, when={"optimizer": "adamw"}
+        0.0001, "each step shrinks the weights by this share, times the step size", low=0, when={"optimizer": "adamw"}
     )
     epochs: int = setting(20, "how often all positions are learned", low=1)
-    blocks_per_epoch: int = setting(1, "how often in an epoch the validation is measured", low=1)
+    blocks_per_epoch: int = setting(1, "how often in an epoch the validation loss is measured", low=1)
     patience: int = setting(
-        5, "stops after so many measurements without a lower validation loss; the best one is what plays", low=1
+        5,
+        "training stops after this many measurements without a lower validation loss; the weights of the lowest play",
+        low=1,
     )
     steps: int = setting(1000, "optimizer steps of the whole training", low=1, derived=True)
 

@@ -63,18 +63,20 @@ class Search(Settings):
     depth: int = setting(
         dataclasses.MISSING, "how many turns deep; a turn of several actions counts as one", low=1, high=MOST_DEPTH
     )
-    prune: bool = setting(True, "alpha-beta, else minimax")
+    prune: bool = setting(True, "whether it is alpha-beta; else minimax")
     ties: str = setting(
         "first",
-        "of equally good actions the first in the order of the game's moves, or one drawn from all of them",
+        "which of equally good actions is played: the first in the order of the game's moves, or a random one",
         choices=("first", "random"),
     )
-    forced: bool = setting(True, "a position with one legal move is answered at once, with its value of depth 1")
-    table: int = setting(
-        0, "entries of alpha-beta's transposition table for each lane, a power of 2, or 0", low=0, when={"prune": True}
+    forced: bool = setting(
+        True, "whether a position with one legal move is answered at once, with its value of depth 1"
     )
-    lanes: int | None = setting(None, "how many searches go on at once, by default what suits the device", low=1)
-    seconds: float | None = setting(None, "a budget of time for the whole batch, without compilation", above=0)
+    table: int = setting(
+        0, "entries of each lane's transposition table, a power of 2; 0: no table", low=0, when={"prune": True}
+    )
+    lanes: int | None = setting(None, "how many searches go on at once; by default as many as suit the device", low=1)
+    seconds: float | None = setting(None, "how long the whole batch may take, without compiling", above=0)
 
     def __post_init__(self) -> None:
         super().__post_init__()

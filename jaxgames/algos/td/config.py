@@ -40,9 +40,11 @@ class TDConfig(Settings):
 
     method: str = setting("", "the way to learn")
     game: str = setting("backgammon", "the game, by its id", derived=True)
-    encoding: str = setting("", "what the network sees: a name of the game's encodings, or observation")
+    encoding: str = setting("", "what the network sees: observation, or one of the game's encodings")
     net: NetworkSpec = group(LAYERS, MLP_ONLY | {"output": ("sigmoid",)})
-    outputs: int = setting(4, "2: win, lose; 4: these for two points, too; 6: for three points, too", choices=OUTCOMES)
+    outputs: int = setting(
+        4, "2: a win, a loss; 4: also a win and a loss of two points; 6: also of three points", choices=OUTCOMES
+    )
     step_size: float = setting(0.004, "the first step size", low=0, high=100, when={"schedule": UNTESTED})
     updates: int = setting(0, "updates of the whole training, 0 if not known", low=0, high=2**31 - 1, derived=True)
 
@@ -92,8 +94,10 @@ class TDConfig(Settings):
 class SquaredErrorConfig(TDConfig):
     """Settings of methods that learn outputs from 0 to 1 by squared errors."""
 
-    cumulative: bool = setting(False, "whether the output for a win counts gammons, too, and so on", when=POINTS)
-    symmetric: bool = setting(True, "whether the network sees positions from the player to act, or from the first one")
+    cumulative: bool = setting(False, "whether each output also counts results of more points", when=POINTS)
+    symmetric: bool = setting(
+        True, "whether the network sees positions from the player to act; else from the first player"
+    )
 
     @override
     def network(self) -> ValueNetwork:
@@ -107,13 +111,14 @@ class BatchConfig(TDConfig):
     epsilon: float = setting(0.0, "probability that a turn of self-play is a random one", low=0, high=1)
     batch: int = setting(128, "games played at once", low=1, high=2**20)
     plies: int = setting(4, "plies of each game in one update", low=1, high=2**16)
-    optimizer: str = setting("adam", "what makes a step of a gradient, the sum over the batch", choices=OPTIMIZERS)
+    optimizer: str = setting("adam", "what turns a gradient, summed over the batch, into a step", choices=OPTIMIZERS)
     weight_decay: float = setting(
-        0.0001, "share of the weights, times the step size, that a step takes", low=0, high=100,
+        0.0001, "each step shrinks the weights by this share, times the step size", low=0, high=100,
         when={"optimizer": "adamw"},
     )  # fmt: skip
     schedule: str = setting(
-        "exponential", "of step sizes; tested: 0.25 to 0.001, lowered when the player stops getting better",
+        "exponential",
+        "how the step size changes; tested: from 0.25 down to 0.001, each time the player stops getting better",
         choices=(*UNTESTED, "tested"),
     )  # fmt: skip
     last_step_size: float = setting(0.0001, "the step size at the end", low=0, high=100, when={"schedule": FALLING})

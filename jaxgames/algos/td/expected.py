@@ -29,19 +29,19 @@ class ExpectedConfig(BatchConfig):
     """Settings of `ExpectedTD`; its network has softmax outputs, and sees positions from the player to act."""
 
     net: NetworkSpec = group(LAYERS.replace(output="softmax"), MLP_ONLY | {"output": ("softmax",)})
-    method: str = setting("expected", "expectations over all outcomes of chance, kept", choices=("expected",))
+    method: str = setting("expected", "means over all outcomes of chance, learned several times", choices=("expected",))
     lambda_: float = setting(0.6, "lambda of TD(lambda)", low=0, high=1, when=SEVERAL_PLIES)
     members: int = setting(1, "networks that learn side by side; the player is their mean", low=1, high=64)
-    by_class: bool = setting(False, "a network for each class of positions that the encoding tells apart")
+    by_class: bool = setting(False, "whether each class of positions that the encoding tells apart has its own network")
     restarts: float = setting(
-        0.0, "share of new games that begin where prediction and look-ahead differ", low=0, high=1
+        0.0, "share of new games that begin where the network and a look-ahead differ", low=0, high=1
     )
-    teacher: bool = setting(False, "whether the first weights play and make all targets to the end")
-    replay: int = setting(262_144, "positions kept, at most", low=1, high=2**28)
+    teacher: bool = setting(False, "whether the first weights play all games and make all targets")
+    replay: int = setting(262_144, "the most positions that are kept", low=1, high=2**28)
     minibatch: int = setting(512, "positions of each step", low=1, high=2**20)
     steps: int = setting(8, "steps in one update", low=1, high=2**16)
-    average: float = setting(0.999, "the player's weights at each step: the share that stays", low=0, high=1)
-    schedule: str = setting("exponential", "of step sizes", choices=UNTESTED)
+    average: float = setting(0.999, "share of the player's averaged weights that stays at each step", low=0, high=1)
+    schedule: str = setting("exponential", "how the step size changes", choices=UNTESTED)
 
     @override
     def __post_init__(self) -> None:

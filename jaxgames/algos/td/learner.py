@@ -136,13 +136,13 @@ class BatchLearner(Learner):
 class NStepConfig(BatchConfig, SquaredErrorConfig):
     """Settings of `NStepTD`."""
 
-    method: str = setting("n_step", "weights frozen for some plies, lambda-returns", choices=("n_step",))
+    method: str = setting("n_step", "lambda-returns; the weights stay the same for some plies", choices=("n_step",))
     lambda_: float = setting(0.6, "lambda of TD(lambda)", low=0, high=1, when=SEVERAL_PLIES)
     net: NetworkSpec = group(LAYERS, MLP_ONLY | {"output": ("sigmoid", "softmax")})
     cumulative: bool = setting(
-        False, "whether the output for a win counts gammons, too, and so on", when=POINTS | {"output": "sigmoid"}
+        False, "whether each output also counts results of more points", when=POINTS | {"output": "sigmoid"}
     )
-    by_class: bool = setting(False, "a network for each class of positions that the encoding tells apart")
+    by_class: bool = setting(False, "whether each class of positions that the encoding tells apart has its own network")
 
     @override
     def network(self) -> ValueNetwork:
@@ -321,7 +321,7 @@ class _Episodes(NamedTuple):
 class MonteCarloConfig(BatchConfig, SquaredErrorConfig):
     """Settings of `MonteCarlo`."""
 
-    method: str = setting("monte_carlo", "whole games, then backprop to the result", choices=("monte_carlo",))
+    method: str = setting("monte_carlo", "whole games, each learned from its result", choices=("monte_carlo",))
     plies: int = setting(1024, "the most plies of one game; a longer one teaches nothing", low=1, high=2**16)
 
     @override

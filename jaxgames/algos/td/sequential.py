@@ -31,13 +31,14 @@ class SequentialConfig(SquaredErrorConfig):
     """Settings of `SequentialTD` and `SequentialBackprop`."""
 
     method: str = setting(
-        "sequential_td", "one game after the other, a step for each position",
+        "sequential_td", "one game after another, a step for each position",
         choices=("sequential_td", "sequential_backprop"),
     )  # fmt: skip
     lambda_: float = setting(0.6, "lambda of TD(lambda)", low=0, high=1, when={"method": "sequential_td"})
     games: int = setting(1_000, "games of one update", low=1, high=2**20)
     schedule: str = setting(
-        "constant", "of step sizes; tested: 0.25 to 0.001, lowered when the player stops getting better",
+        "constant",
+        "how the step size changes; tested: from 0.25 down to 0.001, each time the player stops getting better",
         choices=("constant", "tested"),
     )  # fmt: skip
 

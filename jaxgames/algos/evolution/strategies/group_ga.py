@@ -284,24 +284,25 @@ class GroupsConfig(ScoredConfig):
     name: ClassVar[str] = "groups"
     unit: ClassVar[str] = "rounds"
 
-    groups: int = setting(20, "groups", low=2, high=10_000)
+    groups: int = setting(20, "how many groups there are", low=2, high=10_000)
     members: int = setting(10, "networks of a group", low=2, high=10_000)
-    keep: int = setting(5, "so many of the best have children", low=1, high=2**24)
+    keep: int = setting(5, "how many of the best have children", low=1, high=2**24)
     rate: float = setting(
-        0.2, "a mutation is x + r x with r uniform in [-rate, rate] for each weight x", low=0, high=10
+        0.2, "a mutation turns each weight x into x + r x, with r uniform in [-rate, rate]", low=0, high=10
     )
     turn: int = setting(
         100,
-        "iterations of a group, while all others stay as they are: what is new is scored, the worst are replaced",
+        "iterations of a group while all others stay as they are; in each one new members are scored, and the worst "
+        "replaced",
         low=1,
         high=10**6,
     )
     schedule: str = setting(
         "sequential",
-        "sequential: one group after the other; parallel: all at once, against the best at the turn's beginning",
+        "sequential: one group after another; parallel: all at once, against the best at the beginning of the turn",
         choices=SCHEDULES,
     )
-    crossover: str = setting("none", "how children of two parents are made", choices=CROSSOVERS)
+    crossover: str = setting("none", "how two parents make a child; none: one parent", choices=CROSSOVERS)
 
     def __post_init__(self) -> None:
         super().__post_init__()

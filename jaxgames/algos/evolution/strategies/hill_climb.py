@@ -160,16 +160,16 @@ class HillClimbConfig(EvolutionConfig):
         high=1,
         when={"schedule": "constant"},
     )
-    duel: int = setting(4, "games of champion and mutant, in pairs with the same dice", low=1, high=10**6)
+    duel: int = setting(4, "games between champion and mutant, in pairs with the same dice", low=1, high=10**6)
     schedule: str = setting(
         "constant",
-        "tested: factor is 0.25 .. 0.001, lowered when the champion stops getting better; one is kept every 1,000 "
-        "games",
+        "constant: the factor stays; tested: it goes from 0.25 down to 0.001, a step each time the champion stops "
+        "getting better, which is tested every 1,000 games",
         choices=("constant", "tested"),
     )
     bound: str = setting(
         "clip",
-        "how weights are kept in [-1, 1]: each of them, or all divided by the same number",
+        "how weights stay in [-1, 1]; clip: each weight is cut off there; scale: all are divided by the same number",
         choices=BOUNDS,
     )
 

@@ -119,7 +119,7 @@ class LowRankConfig(OpenESConfig):
 
     name: ClassVar[str] = "low_rank"
 
-    rank: int = setting(1, "of the noise on each matrix", low=1, high=MOST_RANK)
+    rank: int = setting(1, "rank of the noise on each matrix", low=1, high=MOST_RANK)
 
     def __post_init__(self) -> None:
         super().__post_init__()

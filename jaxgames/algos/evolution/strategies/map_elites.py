@@ -210,11 +210,11 @@ class MapElitesConfig(PopulationConfig):
 
     descriptors: str = setting(
         "length+spread",
-        "what tells ways to play apart, one or two of length, spread (of the lengths), draws, captures and the scores",
+        "what tells ways to play apart: one or two of length, spread (of the lengths), draws, captures and the scores",
     )
     low: tuple[float, ...] = setting((), "where the archive begins, a number for each descriptor; empty: as usual")
-    high: tuple[float, ...] = setting((), "where it ends, a number for each descriptor; empty: as usual")
-    cells: int = setting(16, "parts of the range of each descriptor", low=2, high=1024)
+    high: tuple[float, ...] = setting((), "where the archive ends, a number for each descriptor; empty: as usual")
+    cells: int = setting(16, "into how many parts the range of each descriptor is cut", low=2, high=1024)
     sigma: float = setting(0.05, "the standard deviation of the noise on each weight of a child", low=0, high=10)
     line: float = setting(0.2, "how far a child goes along the line to a second parent", low=0, high=10)
 

@@ -135,22 +135,24 @@ class GeneticConfig(PopulationConfig):
 
     name: ClassVar[str] = "genetic"
 
-    elites: int = setting(5, "so many of the best live on as they are", low=0, high=2**24)
+    elites: int = setting(5, "how many of the best live on as they are", low=0, high=2**24)
     keep: int = setting(
-        5, "so many of the best have children, at least `elites`", low=1, high=2**24, when={"selection": "truncation"}
+        5, "how many of the best have children, at least elites", low=1, high=2**24, when={"selection": "truncation"}
     )
     rate: float = setting(0.2, "how large mutations are", low=0, high=10)
     mutation: str = setting(
         "uniform",
-        "x + r x for each weight x, with r uniform in [-rate, rate], or cubic: the third power of such a number",
+        "a mutation turns each weight x into x + r x; uniform: r is uniform in [-rate, rate]; cubic: r is the third "
+        "power of such a number",
         choices=("uniform", "cubic"),
     )
     selection: str = setting(
         "truncation",
-        "who has children: the best `keep`, or weighted all, in proportion to their score above the worst",
+        "who has children; truncation: the best, as many as keep says; weighted: all, in proportion to how far their "
+        "score is above the worst",
         choices=("truncation", "weighted"),
     )
-    crossover: str = setting("none", "how children of two parents are made", choices=CROSSOVERS)
+    crossover: str = setting("none", "how two parents make a child; none: one parent", choices=CROSSOVERS)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -200,11 +200,11 @@ class NSGA2Config(PopulationConfig):
 
     objectives: str = setting(
         "-length",
-        "what counts besides score, more of it or after a minus less, as in material-length: length, spread (of the "
-        "lengths), draws, captures, and other scores",
+        "what counts besides score: length, spread (of the lengths), draws, captures, and other scores. More is "
+        "better, or less after a minus: material-length",
     )
     sigma: float = setting(0.05, "the standard deviation of the noise on each weight of a child", low=0, high=10)
-    crossover: str = setting("segments", "how children of two parents are made", choices=CROSSOVERS)
+    crossover: str = setting("segments", "how two parents make a child; none: one parent", choices=CROSSOVERS)
 
     def __post_init__(self) -> None:
         super().__post_init__()

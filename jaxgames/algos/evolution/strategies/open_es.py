@@ -176,8 +176,8 @@ class OpenESConfig(PopulationConfig):
 
     sigma: float = setting(0.05, "the standard deviation of the noise on each weight", above=0, high=10)
     step_size: float = setting(0.01, "the first step size (Adam)", low=0, high=10)
-    last_step_size: float = setting(0.001, "the step size at the end, falling exponentially", low=0, high=10)
-    weight_decay: float = setting(0.0, "share of the weights that a step takes", low=0, high=1)
+    last_step_size: float = setting(0.001, "the step size at the end; it falls to this exponentially", low=0, high=10)
+    weight_decay: float = setting(0.0, "share of the weights that is subtracted from the gradient", low=0, high=1)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -134,19 +134,20 @@ class PopulationConfig(ScoredConfig):
     population: int = setting(200, "candidates of a generation", low=2, high=2**24)
     opponents: str = setting(
         "random*32",
-        "whom candidates meet: players, others of the population, drawn anew in each generation (as many as the "
-        "population are everyone, oneself included), hall, the last champions, or league, former champions, those "
-        "more often that are beaten seldom: random*32+hall*16",
+        "whom candidates meet, and how many of each, such as random*32+hall*16. Players by their names; others: "
+        "candidates of the same generation, drawn anew each time (as many as the population: everyone, also oneself); "
+        "hall: the last champions; league: former champions, those that are seldom beaten more often",
     )
     hall_every: int = setting(
-        10, "the champion joins the hall of fame and the league after so many generations", low=1, high=10**6
+        10, "after how many generations the champion joins the hall of fame and the league", low=1, high=10**6
     )
     league_size: int = setting(
-        256, "former champions of the league; then the one that is beaten most surely leaves", low=1, high=2**20
+        256, "how many former champions the league holds; when it is full, the one beaten most often leaves",
+        low=1, high=2**20,
     )
     common: bool = setting(True, "whether candidates meet the same openings, dice and random moves")
     block: int | None = setting(
-        None, "so many candidates are played at once; none: as many as suit the device", low=1, high=2**20
+        None, "how many candidates play at once; none: as many as suit the device", low=1, high=2**20
     )
 
     def __post_init__(self) -> None:

@@ -32,7 +32,7 @@ class LastGoodReply(Settings):
 
     of: ClassVar[str] = "last good replies"
     forget: bool = setting(True, "whether a reply that lost is forgotten; else it stays until a better one comes")
-    limit: int = setting(512, "the first moves of a rollout, of which replies are learned", low=1)
+    limit: int = setting(512, "replies are learned from this many first moves of a rollout", low=1)
     max_plies: int = plies_limit()
     path: bool = setting(True, "whether replies are learned from moves in the tree, too")
     has_policy = False

@@ -23,7 +23,7 @@ KeySets = tuple[tuple[UInt32[Array, " batch"], ...], ...]
 
 def plies_limit() -> Any:
     """The setting of the most actions of a rollout: by default more than any random game of ours has."""
-    return setting(10_000, "after so many actions a rollout is worth 0", low=1, high=checks.MOST)
+    return setting(10_000, "a rollout that has not ended after this many actions is worth 0", low=1, high=checks.MOST)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

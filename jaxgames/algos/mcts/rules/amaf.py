@@ -113,7 +113,7 @@ class RAVE(AllMovesAsFirst):
     """
 
     of: ClassVar[str] = "RAVE"
-    k: float = setting(100.0, "visits after which an edge's own mean counts as much as that of all moves", above=0)
+    k: float = setting(100.0, "visits after which an edge's own mean and that of all moves count the same", above=0)
     c: float = exploration(0.1)
     constants = ("c", "k")
 

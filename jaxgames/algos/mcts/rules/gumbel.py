@@ -50,7 +50,7 @@ class Gumbel(ByGumbel):
 
     of: ClassVar[str] = "Gumbel MuZero"
     considered: int = setting(16, "the most actions considered at the root, drawn by their logits and noise", low=1)
-    scale: float = setting(1.0, "of the noise by which they are drawn; 0 for none", low=0)
+    scale: float = setting(1.0, "size of the noise by which they are drawn; 0 for none", low=0)
     simulations: int = dataclasses.field(default=0, init=False)
     """Those of the whole search, set by `schedule`."""
 
@@ -82,7 +82,7 @@ class OneRound(ByGumbel):
     """
 
     of: ClassVar[str] = "the search of one round"
-    scale: float = setting(1.0, "of the noise by which actions are drawn; 0 for none", low=0)
+    scale: float = setting(1.0, "size of the noise by which actions are drawn; 0 for none", low=0)
     keeps_tree = False
 
     @override

@@ -236,7 +236,11 @@ class UCD(Settings, Rule):
     of: ClassVar[str] = "UCD"
     c: float = exploration(0.5)
     distances: tuple[float, float, float] = (1, 0, 0)
-    update: str = setting("descend", "which edges learn of a simulation", choices=("descend", "all"))
+    update: str = setting(
+        "descend",
+        "descend: a simulation counts for the edges of its path; all: for all edges that lead to its leaf",
+        choices=("descend", "all"),
+    )
     symmetries: bool = setting(False, "whether mirror images are one position, too")
     merges_means: bool = setting(False, "whether an edge is worth the mean of all simulations that came to its node")
     constants = ("c",)
