@@ -23,7 +23,7 @@ export function initAnalysis(app) {
     app.refresh();
   }
 
-  /** Where the switch is on, a new session is asked for its evaluation, too; while two people play it answers no. */
+  /** If the switch is on, asks a new session for its evaluation too. A session in which two people play refuses. */
   app.resumeAnalysis = () => {
     listAnalysts();
     if (box.checked) {

@@ -109,7 +109,7 @@ export class BoardView {
     }
   }
 
-  /** The piece at its place; `old` is the one that comes to be it, or null for one that is new. */
+  /** Draws a piece at its place; `old` is the element that becomes it, or null for a new piece. */
   settle(old, target) {
     const made = old ?? { element: element(node("g", { class: "piece" })) };
     if (!old || old.kind !== target.kind || old.side !== target.side) {

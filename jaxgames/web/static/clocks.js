@@ -1,4 +1,4 @@
-// Clocks: the form in which one is chosen, and what is left to a seat. The server keeps the time; the page counts on from what it said.
+// Clocks: the form to choose one, and the time that a seat has left. The server keeps the time; the page counts on from what it last said.
 
 import { h } from "./dom.js";
 
@@ -6,9 +6,9 @@ const LOW = 10; // seconds
 const KINDS = { none: "No clock", "sudden death": "Sudden death", increment: "Increment", delay: "Delay" };
 const HELP = {
   none: "",
-  "sudden death": "Who has used the minutes loses.",
-  increment: "Each turn gives the seconds to who has played it.",
-  delay: "The first seconds of each turn take no time.",
+  "sudden death": "Whoever uses up the minutes loses.",
+  increment: "After each turn its player gets these seconds.",
+  delay: "The first seconds of each turn are free.",
 };
 
 /** A fieldset in which a clock is chosen; `value()` is the clock of the protocol. */
@@ -54,7 +54,7 @@ export function clockWords({ kind, seconds, bonus }) {
   return bonus ? `${words}, ${bonus} s ${kind === "delay" ? "of each turn free" : "more each turn"}` : words;
 }
 
-/** Seconds that are left to a seat, `passed` seconds after the server has said it. */
+/** The seconds that a seat has left, `passed` seconds after the server's last word. */
 export function leftTo({ left, free, running }, seat, passed) {
   return Math.max(0, left[seat] - (running === seat ? Math.max(0, passed - free) : 0));
 }

@@ -3,10 +3,10 @@
 import { Connection, Refusal } from "./connection.js";
 import { h, notify, setText } from "./dom.js";
 
-const WAIT = 300; // milliseconds after the last key until the server is asked what it thinks of a form
+const WAIT = 300; // milliseconds after the last key until the server is asked whether a form is right
 const OFTEN = 1500;
 const SELDOM = 15000;
-const WORDS = { running: "under way", stopping: "coming to its end", stopped: "stopped", done: "done", failed: "failed" };
+const WORDS = { running: "under way", stopping: "stopping", stopped: "stopped", done: "done", failed: "failed" };
 
 /** What an address of the server says. */
 export async function read(path) {
@@ -39,7 +39,7 @@ export function asker() {
   };
 }
 
-/** A function that calls `update` at once, and then for ever: often while that says that something is under way. */
+/** A function that calls `update` at once, and then again and again: often while `update` says that something is under way. */
 export function watching(update) {
   let timer = 0;
   return async function look() {
@@ -49,7 +49,7 @@ export function watching(update) {
   };
 }
 
-/** The card in which a command of a kind is set and started. `asked()` is what is filled in, `draw(form)` shows the form. */
+/** The card in which a command is filled in and started. `asked()` is what is filled in, `draw(form)` shows the form. */
 export function startCard({ kind, title, ask, asked, fields, draw, onstart }) {
   const name = h("input", { maxlength: 40, spellcheck: "false", autocomplete: "off", required: true });
   const wrong = h("p", { class: "verdict wrong", role: "status" });

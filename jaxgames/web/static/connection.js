@@ -82,7 +82,7 @@ export class Connection {
   /** Sends a message; the promise is the server's answer. It rejects with a `Refusal`. */
   send(type, fields = {}) {
     if (!this.isOpen) {
-      return Promise.reject(new Refusal("there is no connection to the server just now"));
+      return Promise.reject(new Refusal("there is no connection to the server at the moment"));
     }
     const id = this.next;
     this.next += 1;

@@ -1,4 +1,4 @@
-// My games: what was played in this browser, as the server keeps it: to go on with, to look at, to save, to delete.
+// My games: the games of this browser that the server keeps. They can be continued, looked at, saved and deleted.
 
 import { byId, download, h, setText } from "./dom.js";
 import { ownerKey } from "./settings.js";

@@ -1,4 +1,4 @@
-// The start page: the games as pictures to choose from, with their champions; and what else there is.
+// The start page: a picture of each game to choose from, with its champions, and links to the other pages.
 
 import { BOARDS } from "./boards/index.js";
 import { definitions, element, node } from "./boards/draw.js";
@@ -21,7 +21,7 @@ function picture(name) {
     definitions(), ...kind.ground(board, false), ...pieces, ...(kind.front?.(board, false) ?? []), ...kind.extras(board, false)));
 }
 
-/** How strong a level is, in words: what it has scored against the strongest that it has met. */
+/** How strong a level is, in words: its score against the strongest player that it has met. */
 function strength({ level, opponent, ppg, low, high }, points) {
   const margin = (high - low) / 2;
   const score = points > 1 ? `${signed(ppg)} ± ${margin.toFixed(2)} points a game` : `scores ${(50 * (1 + ppg)).toFixed(0)} ± ${(50 * margin).toFixed(1)} %`;

@@ -11,26 +11,26 @@ export function initKeys(app) {
     }
   };
   const keys = {
-    b: ["to the board", () => app.view.focusPlace(app.view.focused, true)],
+    b: ["go to the board", () => app.view.focusPlace(app.view.focused, true)],
     m: ["type a move", () => byId("entry-text").focus()],
-    e: ["hand the turn over", click("end-turn")],
+    e: ["end your turn", click("end-turn")],
     z: ["take a checker back", click("undo-step")],
     u: ["undo a turn", click("undo")],
     r: ["redo a turn", click("redo")],
-    h: ["hint", click("hint")],
-    a: ["evaluate, or not", click("analysis")],
+    h: ["show a hint", click("hint")],
+    a: ["evaluation on or off", click("analysis")],
     f: ["flip the board", click("flip")],
     s: ["swap the sides", click("swap")],
     d: ["exchange the dice", () => app.view.ondice()],
     n: ["new game", click("new-game")],
     p: ["pause", click("pause")],
-    ".": ["one turn of a watched game", click("play-on")],
+    ".": ["play one turn of a watched game", click("play-on")],
     ArrowLeft: ["one turn back", () => app.stepBy(-1)],
     ArrowRight: ["one turn on", () => app.stepBy(1)],
     Home: ["to the start of the game", () => app.lookAt(0)],
     End: ["to the present", () => app.lookAt(Infinity)],
-    Escape: ["take a premove back", () => app.view.onidle()],
-    "?": ["this list", () => openHelp()],
+    Escape: ["take back the move you have chosen", () => app.view.onidle()],
+    "?": ["show this list", () => openHelp()],
   };
   const names = { ArrowLeft: "←", ArrowRight: "→", Escape: "Esc" };
 

@@ -31,19 +31,19 @@ const app = {
   hint: null,
   curve: null,
   setup: null, // the board being set up
-  flipped: null, // chosen by hand; null: as the seat asks
+  flipped: null, // what a person has chosen; null: what suits the seat
   pending: null, // a move that was sent and not answered yet
   premove: null, // a move that is played as soon as it is legal
   offline: false, // whether the board is only what it was when the connection was lost
   asked: null, // what a link to a position proposes, until it has been asked
-  before: null, // what was played in a session that is not there any more
+  before: null, // the game of a session that is gone
   settings,
 
   get game() {
     return this.catalog.games.find((game) => game.id === this.state?.game);
   },
 
-  /** The analysis, if it is of the position before the turn under way. */
+  /** The analysis, if it belongs to the position before the turn under way. */
   get currentAnalysis() {
     return this.analyses && this.analysis?.of === gameSoFar(this.state) ? this.analysis : null;
   },
@@ -52,7 +52,7 @@ const app = {
     return BOARDS[this.game.board];
   },
 
-  /** The only seat of this person, or null: spectators, and one person on both seats. */
+  /** This person's only seat; null for spectators, and for one person on both seats. */
   get mySeat() {
     const seats = this.state?.you.seats ?? [];
     return seats.length === 1 ? seats[0] : null;
@@ -83,7 +83,7 @@ const app = {
     }
   },
 
-  /** Draws everything anew, once, before the browser draws next. */
+  /** Draws everything anew, once, before the browser's next frame. */
   refresh() {
     if (!this.waits && this.state) {
       this.waits = true;
@@ -155,7 +155,7 @@ async function enter(session = app.session) {
   await createFrom(address);
 }
 
-/** Who sat where, and the record of the game, so that another session can go on with it; null where nothing was played. */
+/** Who sat where, and the record of the game, so that another session can continue it; null if nothing was played. */
 function played() {
   if (!app.state?.history.length) {
     return null;
@@ -318,7 +318,7 @@ function showGames() {
   };
 }
 
-/** Without a connection the page says so; a session that has ended gives way to a new one. */
+/** Says so when there is no connection. If the session has ended, it offers a new one. */
 function showStatus(status, code) {
   document.querySelector(".banner")?.remove();
   if (status !== "open") { // then the first state says that the board is live again

@@ -3,7 +3,7 @@
 import { chart } from "./chart.js";
 import { byId, h, notify, setText, signed } from "./dom.js";
 
-/** What tells the positions of a session apart: the rules, the start, and all whole turns, or the first ones. */
+/** A text that differs for any two positions of a session: the rules, the start, and all whole turns, or the first ones. */
 export const gameSoFar = ({ session, game, options, start, history }, ply = history.length) =>
   JSON.stringify([session, game, options, start, history.slice(0, ply).map(({ text, dice }) => [text, dice])]);
 

@@ -21,7 +21,7 @@ export function playerPicker(game, legend, seat) {
 
   function draw(values, options) {
     const player = entry();
-    help.textContent = player?.help ?? "Somebody at this page, or at another one by a link.";
+    help.textContent = player?.help ?? "Somebody at this page, or somebody who opens a link to it.";
     fields.replaceChildren(...(player?.arguments ?? []).map((argument, index) => argumentField(argument, values[index] ?? argument.default)));
     fields.hidden = !player?.arguments?.length;
     more.lastChild.replaceChildren(...(player?.options ?? []).map((option) => optionField(option, options[option.name])));

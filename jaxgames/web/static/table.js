@@ -10,12 +10,12 @@ import { boardValues } from "./values.js";
 
 const OFFERS = {
   draw: "a draw",
-  undo: "to take back",
-  redo: "to play again what was taken back",
+  undo: "taking a turn back",
+  redo: "playing again what was taken back",
   new: "another game",
   setup: "another position",
   load: "another game, from a file",
-  swap: "to swap sides",
+  swap: "swapping sides",
   match: "games in a row",
   seat: "another player on a seat",
 };
@@ -195,7 +195,7 @@ export function initTable(app) {
     if (premoved) {
       view.play(premoved);
     } else if (premoved === undefined) {
-      notify("What you had chosen cannot be played now.");
+      notify("The move that you chose cannot be played now.");
     }
   }
 
@@ -291,7 +291,7 @@ export function initTable(app) {
     const asked = offer && !state.you.seats.includes(offer.by) && state.you.seats.length > 0;
     byId("offer").hidden = !asked;
     if (asked) {
-      setText(byId("offer-text"), `${state.seats[offer.by].name || "The other player"} offers: ${OFFERS[offer.what] ?? offer.what}`);
+      setText(byId("offer-text"), `${state.seats[offer.by].name || "The other player"} suggests ${OFFERS[offer.what] ?? offer.what}`);
     }
   }
 
@@ -346,7 +346,7 @@ function statusWords(app) {
     return `After turn ${app.look.ply} of ${state.ply}`;
   }
   if (!state.display && rowGoesOn(state) && state.seats.every(({ kind }) => kind === "player")) {
-    return "The boards are not shown, for speed; the score is";
+    return "For speed you see only the score, not the boards";
   }
   if (state.over) {
     return state.over.text;
@@ -367,16 +367,16 @@ function statusWords(app) {
   }
   const whose = state.you.seats.length > 1 ? `${app.sideName(state.to_move)} to move` : "Your turn";
   if (state.can.end_turn) {
-    return `${whose}: hand over with Done, or take back`;
+    return `${whose}: press Done to end the turn, or Take back`;
   }
   if (state.moves[0]?.text === "pass") {
-    return `${whose}: nothing can be moved`;
+    return `${whose}: there is no legal move`;
   }
   const { dice } = state.board;
   return dice?.length && !state.turn?.steps?.length ? `${whose}: ${dice.join("-")}` : whose;
 }
 
-/** Whole seconds for which a player has been being compiled. */
+/** For how many whole seconds a player's program has been compiling. */
 const compilingFor = (app, { compiling }) => Math.floor((compiling ?? 0) + (performance.now() - app.stateAt) / 1000);
 
 const rowGoesOn = ({ match }) => Boolean(match && match.played < match.games);

@@ -1,4 +1,4 @@
-// The page of the tournaments: one is set and started, and its cross-table grows while it is played.
+// The page of the tournaments: people fill one in and start it, and its cross-table grows while it is played.
 
 import { commandForm } from "./command_form.js";
 import { asker, commandCard, read, startCard, watching } from "./commands.js";
@@ -9,14 +9,14 @@ import { apply, themeButton } from "./settings.js";
 
 const FIRST = ["champion:easy", "champion:normal", "random"];
 const FORM = {
-  titles: { game: "Game", kind: "Who meets", run: "Training", games: "Games of each pair", behind: "Out at points behind", most_games: "Most games of a pair", seed: "Seed" },
+  titles: { game: "Game", kind: "Who meets whom", run: "Training", games: "Games of each pair", behind: "Points behind to drop out", most_games: "Most games of a pair", seed: "Seed" },
   deciding: ["game", "kind"],
   dependent: ["run", "games", "behind", "most_games"],
   settingsTitle: "Rules",
 };
 const page = { may: false, ask: null, drawn: new Map() };
 
-/** The fields of a tournament and its players, and what is filled in. `changed` is called where no field says that it has changed. */
+/** The fields of a tournament and its players, and what is filled in. `changed` is called after a change that no field reports. */
 function tournamentForm(catalog, changed) {
   const form = commandForm(FORM);
   const players = h("div", { class: "entrants" });
@@ -122,7 +122,7 @@ function card(found) {
     error ? null : h("div", { class: "wide-table", tabindex: "0", role: "region", "aria-label": label }, table));
 }
 
-/** Shows what is under way, and the tournaments that have changed; whether one is under way. */
+/** Shows what is under way, and the tournaments that have changed. Returns whether one is under way. */
 async function update() {
   const [{ may, last }, { tournaments }] = await Promise.all([read("/api/commands"), read("/api/tournaments")]);
   page.may = may;

@@ -42,7 +42,7 @@ function runCard(name) {
   const play = h("a", { class: "button", hidden: true }, "Play the newest checkpoint");
   const best = h("a", { class: "quiet-link", hidden: true }, "Play the best");
   const on = h("button", { type: "button", hidden: true, onclick: () => page.ask("resume", { what: "training", name }).then((answer) => answer && look()) }, "Go on");
-  const done = h("progress", { max: 1, hidden: true, "aria-label": `Done of ${name}` });
+  const done = h("progress", { max: 1, hidden: true, "aria-label": `Progress of ${name}` });
   const measures = h("div", { class: "measures" });
   const rest = h("div", { class: "measures" });
   const more = h("details", { hidden: true }, h("summary", { class: "soft" }, "More measures"), rest);
@@ -51,7 +51,7 @@ function runCard(name) {
     h("div", { class: "run-head" }, h("div", { class: "grow" }, h("h2", { id: `run-${name}` }, name, " ", state), about), on, best, play), done, facts, measures, more);
 
   function show(run) {
-    setText(state, run.error ? "not readable" : run.under_way ? "under way" : "at rest");
+    setText(state, run.error ? "not readable" : run.under_way ? "under way" : "not running");
     state.className = `pill${run.under_way ? " live" : ""}`;
     const written = run.updated === null || run.updated === undefined ? "" : ` · written ${ago(run.updated)}`;
     const part = run.progress === null ? "" : ` · ${Math.floor(100 * run.progress)} % done`;

@@ -12,7 +12,7 @@ function short(move, shown) {
   return shown === "visits" ? compact(number) : signed(number, 2).replace(/^([+−]?)0\./, "$1.");
 }
 
-/** The steps of a turn that are still to be played; none if another turn is under way. */
+/** The steps of a turn that are left to play; none if another turn is under way. */
 function remaining(move, played) {
   const steps = [...(move.steps?.length ? move.steps : [move])];
   for (const { from, to } of played) {
