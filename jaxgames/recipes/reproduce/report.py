@@ -21,8 +21,8 @@ class Part:
     """A table or figure of the publication.
 
     `measure(study)` returns its rows; `draw(study, rows, path)` draws its picture as a PNG, if it has one. `reasons`
-    are those of differences and of what is missing, by patterns of what rows are called, for which a row's own ones
-    stand back. `whole` names tables that are tested together, too. `takes` says how long it measures, if that is long.
+    say why rows differ or are missing, by patterns of what the rows are called; they come before a row's own reason.
+    Tables with the same `whole` are also tested together. `takes` says how long measuring takes, if that is long.
     """
 
     key: str
@@ -44,8 +44,8 @@ class Part:
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """A part that was measured. `seconds` is wall time, `picture` the file name of a PNG, `environment` that of its
-    own measurement.
+    """A part that was measured. `seconds` is wall time, `picture` the file name of a PNG, `environment` where it was
+    measured.
     """
 
     key: str
@@ -80,8 +80,8 @@ class System:
         return [part for part in self.parts if part.key in keys or not keys]
 
     def reproduce(self, study: Study, keys: Sequence[str] = ()) -> dict[str, Any]:
-        """Measures all parts, or those with these keys, and writes `report.md`, `report.json` and the pictures. Parts
-        that the folder's report has stay in it. Returns the report.
+        """Measures all parts, or those with these keys, and writes `report.md`, `report.json` and the pictures. Other
+        parts that the folder's report has already stay in it. Returns the report.
         """
         file, parts = study.path / "report.json", self.chosen(keys)
         tables = {table.key: table for table in tables_of(read_report(study.path))} if file.exists() else {}
@@ -100,7 +100,7 @@ class System:
         return report
 
     def report(self, tables: Mapping[str, Table], of: Mapping[str, Any]) -> dict[str, Any]:
-        """A report of tables by their keys, as its parts name and explain them; `of` has what is not in tables."""
+        """A report of tables by their keys, with the titles, notes and reasons of its parts; `of` has the rest."""
         self.chosen(list(tables))
         fresh = [
             dataclasses.replace(
@@ -132,14 +132,14 @@ class System:
             tally.append(f"{len(missing)} of {len(self.parts)} parts not measured")
         lines += [
             f"Rows: {', '.join(tally)}. Made by `{report['command']}` in {_duration(report['seconds'])}, "
-            f"{_made_with(made)}, jaxgames {made['versions']['jaxgames']}, seed {report['seed']}; what was measured "
-            "at another time says so.",
+            f"{_made_with(made)}, jaxgames {made['versions']['jaxgames']}, seed {report['seed']}; parts that were "
+            "measured at another time say so.",
             "",
-            "A row *agrees* if the 95 % interval of the difference of both figures holds zero, *too wide* if it would "
-            "do so as well were the published figure zero or twice as large. What is *set* is an input, chosen as in "
-            "the text; what is *not confirmed* is said in words in the text, and our interval does not show it. A dash "
-            "stands where the text has no figure. All of *differs*, *better*, *not confirmed* and *not done* have a "
-            "reason, or say that it is not known.",
+            "A row *agrees* if the 95 % interval of the difference of both figures contains zero. It is *too wide* if "
+            "that would also be so with a published figure of zero, or of twice the size. *Set* is an input that we "
+            "chose as in the text. *Not confirmed* is what the text says in words and our interval does not show. A "
+            "dash stands where the text has no figure. Rows that say *differs*, *better*, *not confirmed* or *not "
+            "done* give a reason, or say that it is not known.",
             "",
         ]
         if report.get("note"):
@@ -236,8 +236,8 @@ def cells_of(row: Row) -> tuple[str, str, str, str, str]:
 def _pooled_text(count: int, mean: float, low: float, high: float, unit: str) -> str:
     """What all rows of a table show together."""
     told = f"Over these {count} rows ours is {abs(mean):.2f} {unit} {'higher' if mean > 0 else 'lower'} on average "
-    told += f"(95 % {low:+.2f} to {high:+.2f}, the rows taken as independent)"
-    return told + ("." if low <= 0 <= high else ", which is more than chance, whatever single rows say.")
+    told += f"(95 % {low:+.2f} to {high:+.2f}, if the rows are independent)"
+    return told + ("." if low <= 0 <= high else ". That is more than chance, whatever single rows say.")
 
 
 def read_report(folder: str | Path) -> dict[str, Any]:
@@ -259,9 +259,9 @@ def tables_of(report: Mapping[str, Any]) -> list[Table]:
 
 def report_again(system: System, folder: str | Path, newer: Iterable[str | Path] = ()) -> dict[str, Any]:
     """Makes `index.md` of a folder anew from the figures in its `report.json`, and the verdicts and reasons there.
-    Parts that reports in the `newer` folders have, later ones first, take the place of its own, with their pictures.
-    Returns the report. Raises `ValueError` if there is none, or one of another system, or quick figures are to be mixed
-    with others.
+    Parts in the reports of the `newer` folders replace its own, with their pictures; of several the last one counts.
+    Returns the report. Raises `ValueError` if there is no report, if one is of another system, and if quick figures
+    would be mixed with others.
     """
     folder = Path(folder)
     report = read_report(folder)

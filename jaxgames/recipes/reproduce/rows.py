@@ -31,19 +31,19 @@ class Row(NamedTuple):
     Args:
         what: what is measured.
         published: the figure of the text; None where it has none.
-        ours: our figure; None where it cannot be had, and `why` says why.
+        ours: our figure; None if there is none, and `why` says why.
         low, high: the 95 % interval of ours; None where it is exact.
         unit: such as "%" or "PPG".
-        best: which figure is the better one, "high" or "low"; None where neither is.
+        best: whether "high" or "low" figures are better; None where neither is.
         published_margin: half the 95 % interval of the published figure, or of its rounding; or how far that interval
             goes below and above the figure.
-        why: the reason of a difference, or of what is missing; needed for both.
-        learner: of which learner or setting the row is, where that matters.
+        why: the reason why ours differs or is missing; needed in both cases.
+        learner: the learner or setting of the row, where that matters.
         seconds: wall time.
         digits: decimals shown.
-        is_set: whether the figure is an input, which we have chosen as the text has.
-        claim: what the text says in words about ours: that it is "above" or "below" zero.
-        text: what is shown in place of the published figure: a range, or a claim in words.
+        is_set: whether the figure is an input that we chose as in the text.
+        claim: that our figure is "above" or "below" zero, if the text says so in words.
+        text: what stands in place of the published figure: a range, or a claim in words.
     """
 
     what: str
@@ -75,8 +75,8 @@ class Row(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """One of `VERDICTS`. Two figures agree if the interval of their difference holds zero; it is too wide if it
-        would do so as well were the published figure zero or twice as large.
+        """One of `VERDICTS`. Two figures agree if the interval of their difference contains zero; it is too wide if
+        that would also be so with a published figure of zero, or of twice the size.
         """
         if self.ours is None:
             return "not done"
@@ -97,14 +97,14 @@ class Row(NamedTuple):
 VERDICTS = ("agrees", "better", "differs", "not confirmed", "too wide", "set", "-", "not done")
 ROUNDING = 1e-9
 LEAST_POOLED = 9
-"""Rows of a table whose mean difference is told."""
+"""How many rows a table needs for a line about their mean difference."""
 
 
 def pooled(rows: Sequence[Row]) -> tuple[int, float, float, float] | None:
-    """How many rows, the mean of their differences, and its 95 % interval, the rows taken as independent.
+    """How many rows there are, the mean of their differences, and its 95 % interval if the rows are independent.
 
-    Of all rows with both figures, an interval and more as the better result; None where these are few or of several
-    units.
+    It takes all rows with both figures and an interval, of which the higher figure is better. None if these are few,
+    or have several units.
     """
     pairs = [row for row in rows if None not in (row.published, row.ours, row.low) and row.best == "high"]
     if len(pairs) < LEAST_POOLED or len({row.unit for row in pairs}) > 1:
@@ -116,7 +116,7 @@ def pooled(rows: Sequence[Row]) -> tuple[int, float, float, float] | None:
 
 
 def setting_rows(published: Mapping[str, float], ours: Mapping[str, float], digits: int = 3) -> list[Row]:
-    """The settings of a program beside those of its recipe, by the names of ours; fractions with so many digits."""
+    """The settings of a program beside those of its recipe, under our names; fractions have this many digits."""
     return [Row(name, published[name], x, digits=0 if x == int(x) else digits, is_set=True) for name, x in ours.items()]
 
 

@@ -101,7 +101,7 @@ def only_self_play(study: Study) -> list[Row]:
     """Self-play alone."""
     last = good(study, BESIDE, "only-self-play")
     drawn, metrics = PUBLISHED["good results of self-play alone"], _run(study, BESIDE).metrics()[-1]
-    why = "" if min(last) > 99 else "not all of our networks come to draw against themselves"
+    why = "" if min(last) > 99 else "not all of our networks learn to draw against themselves"
     return [
         mean_row("drawn with itself at the end, mean", last, drawn, unit="%", why=why),
         Row("the same, median of the networks", drawn, float(np.median(last)), unit="%"),
@@ -137,8 +137,8 @@ WHOLE, BESIDE, LONG = "faithful", "all", "all, whole"
 """The trainings: one as long as in the article, all variants beside each other, shorter, and these for as long."""
 BESIDE_GAMES = 120_000
 """Of each network in the second one. The network as published has learned it after 100,000."""
-FEW = "the reason is not known: sixteen networks of each kind here, one in the article"
-FEWER = f"{FEW}, which trained for {GAMES:,} games where these did for {BESIDE_GAMES:,}"
+FEW = "the reason is not known; here are sixteen networks of each kind, in the article one"
+FEWER = f"{FEW}, which trained for {GAMES:,} games, ours for {BESIDE_GAMES:,}"
 
 
 def good(study: Study, training: str, name: str, curve: str = "training") -> list[float]:
@@ -182,7 +182,7 @@ def _good_row(what: str, values: Sequence[float], is_published: bool = True) -> 
     row = mean_row(what, values)
     if not is_published:
         return row
-    why = "networks that have not learned it by then pull the mean down" if min(values) < LOW else ""
+    why = "some networks have not learned it by then; they pull the mean down" if min(values) < LOW else ""
     return range_row(what, (LOW, HIGH), row.ours, low=row.low, high=row.high, why=why)
 
 
@@ -231,49 +231,51 @@ SYSTEM = System(
     (
         Part("settings", "The program's settings", settings, note=(
             "AForge's bipolar sigmoid with its usual alpha of 2 is tanh; its first weights and thresholds are uniform "
-            "in [0, 1]. All positions of a game are learned, those after random moves, too, one step each in order."
+            "in [0, 1]. The network learns all positions of a game in order, one step each, also those after random "
+            "moves."
         )),
         Part("chart-1", "Chart 1: the final network and training", final_training,
              partial(draw, WHOLE, ("faithful",)), note=(
-            "The article's chart rises quickly to 90 to 100 good results per 100 games: draws against itself, wins "
-            "against random moves. It is one training; here are sixteen."
+            "The article's chart rises quickly to 90 to 100 good results per 100 games. Good are draws against itself "
+            "and wins against random moves. The chart is of one training; here are sixteen."
         )),
         Part("steps", "Other step sizes", step_sizes, partial(draw, BESIDE, STEPS), note=(
-            "Charts of step sizes from 0.0125 to 0.075 look alike, says the article, and at 0.1 it goes wrong. "
+            "The article says that charts of step sizes from 0.0125 to 0.075 look alike, and that 0.1 goes wrong. "
             + _SHORT
         )),
         Part("chart-2", "Chart 2: only random opponents", only_random, partial(draw, BESIDE, ("only-random",)), note=(
-            "The article: in the end less near 100 than with self-play. The fair comparison is that with chart 3. "
+            "The article says that this ends less near 100 than with self-play. It is fair to compare it with chart 3. "
             + _SHORT
         ), reasons={"gain*": FEWER}),
         Part("chart-3", "Chart 3: trained mixed, only the random games drawn", only_random,
              partial(draw, BESIDE, ("faithful",), curve="random"), note=(
-            "The article: after the jump its mean is higher than that of chart 2, so self-play helps. "
+            "The article says that after the jump the mean is higher than in chart 2, so self-play helps. "
             + _SHORT
         ), reasons={"gain*": FEWER}),
         Part("chart-4", "Chart 4: only self-play", only_self_play, partial(draw, BESIDE, ("only-self-play",)), note=(
-            "The article: after some games 100 of 100 are drawn, and nothing is learned that helps against others. "
+            "The article says that after some games 100 of 100 are drawn, and that the network learns nothing that "
+            "helps against others. "
             + _SHORT
         )),
         Part("empty", "Charts 5 and 6: empty squares of 0", partial(variants, EMPTY),
              partial(draw, BESIDE, EMPTY), note=(
-            "The article: unsteady at the beginning; with step size 0.05 the best one becomes as steady as with 0.01, "
-            "the mean is far below. "
+            "The article says that the beginning is unsteady. With step size 0.05 the best network becomes as steady "
+            "as with empty squares of 0.01, but the mean is far below. "
             + _SHORT
         ), reasons={"*gain": FEWER}),
         Part("tenth", "Charts of the tenth input, and the board as it is", partial(variants, TENTH),
              partial(draw, BESIDE, TENTH), note=(
-            "The article's first attempt saw the board as it is (X 1, O -1; output 1: X wins) and did well otherwise, "
-            "but did not grasp whose turn it was. A tenth input that says so was far worse, at all step sizes. How it "
-            "was coded is not said; here it is 1 for X and -1 for O. "
+            "The article's first network saw the board as it is (X 1, O -1; output 1: X wins). It did well, but did "
+            "not grasp whose turn it was. With a tenth input that says whose turn it is, it was far worse, at all step "
+            "sizes. The article does not say how the input was coded; here it is 1 for X and -1 for O. "
             + _SHORT
         )),
         Part("weights", "The first weights", partial(variants, WEIGHTS), partial(draw, BESIDE, WEIGHTS), note=(
-            "Not in the article: what AForge's weights in [0, 1] cost, beside weights in [-1, 1]. "
+            "This is not in the article: what AForge's weights in [0, 1] cost, compared with weights in [-1, 1]. "
             + _SHORT
         )),
         Part("long", "All settings for 500,000 games", long, partial(draw, LONG, tuple(VARIANTS)), note=(
-            "The charts of the article are of 500,000 games; above only the first one is, the others of "
+            "The article's charts are of 500,000 games. Above, only the first chart is; the others are of "
             f"{BESIDE_GAMES:,}."
         ), reasons={"*gain*": FEW, "step size*": FEW}, takes="20 minutes"),
         Part("boards", "The two boards with blunders", boards),

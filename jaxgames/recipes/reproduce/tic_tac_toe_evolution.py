@@ -355,7 +355,7 @@ def _records(study: Study, errs: float) -> Mapping[str, Mapping[str, list[float]
 
 def drawings(study: Study) -> list[Row]:
     """The figures that show no result."""
-    why = "a drawing, of which nothing can be measured"
+    why = "a drawing: there is nothing in it to measure"
     texts = ("a nerve cell", "an artificial neuron", "a feed-forward network")
     return [Row(f"figure {number}: {text}", None, why=why) for number, text in enumerate(texts, 1)]
 
@@ -417,18 +417,18 @@ SYSTEM = System(
     PUBLISHED["citation"],
     (
         Part("settings", "The program's settings (2.2.5)", settings, note=(
-            "All numbers are the text's and its program's. First weights are uniform in [-1, 1]; opponents are "
+            "All numbers are those of the text and its program. First weights are uniform in [-1, 1]. Opponents are "
             "shuffled before each turn, and the network under test begins against every other one. One thing cannot be "
-            "rebuilt: its ten threads share the opponents' activations, so that an opponent may now and then answer to "
-            "another game."
+            "rebuilt: the program's ten threads share the opponents' activations, so now and then an opponent may "
+            "answer a move of another game."
         )),
         Part("results", "What is learned (3.1)", learning, draw_learning, note=(
-            "The text gives no rates. After almost 900 rounds, it says, the network often wins where it can and often "
-            "meets a threat, but not always. All shares are exact, over all positions and games; means of the 20 "
-            "groups' best networks."
+            "The text gives no rates. It says that after almost 900 rounds the network often wins where it can and "
+            "often meets a threat, but not always. Our shares are exact, over all positions and games; they are means "
+            "of the 20 groups' best networks."
         )),
         Part("rerun", "The program itself, rerun by us for 24 rounds", rerun, note=(
-            "The column *published* holds no published figures here: they are of the 20 champions of the original "
+            "Here the column *published* holds no published figures, but those of the 20 champions of the original "
             "Java program, which we ran for 4 minutes and 9.2 million games."
         )),
         Part("games", "The six games of the appendix (5.1)", games, draw_games, note=(
@@ -439,15 +439,16 @@ SYSTEM = System(
             "The text prefers the modified softsign because it is clearly faster to compute."
         )),
         Part("illegal", "Illegal moves (2.2.2)", illegal, draw_illegal, note=(
-            "The text weighs two ways: an illegal choice loses the game (score = (won + drawn / 2 - illegal) / games), "
-            "or the highest legal output is played, with which learning is clearly faster, it says. It takes that."
+            "The text weighs two ways. Either an illegal choice loses the game (score = (won + drawn / 2 - illegal) / "
+            "games), or the network plays its highest legal output. The text says that the second way learns clearly "
+            "faster, and takes it."
         )),
         Part("outlook", "Crossover (3.3)", outlook, note="The text proposes crossover, and did not try it."),
         Part(
             "whole", f"Illegal moves, and crossover, after {ROUNDS} rounds", for_whole_trainings, takes="an hour"
         ),
         Part("weak", "A weakened player (3.2)", weakened, note=(
-            "Who never errs is soon no fun to play against, says the text: now and then a random move could be played "
+            "A player that never errs is soon no fun, says the text: now and then it could play a random move "
             "instead. `weak:0.2:PLAYER` does so with a probability of 0.2. All shares are exact."
         )),
         Part("figures", "Figures 1 to 3", drawings),

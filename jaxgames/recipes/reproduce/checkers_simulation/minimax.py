@@ -181,11 +181,11 @@ def speedups(study: Study) -> list[Row]:
 FASTER = {
     "plain": (
         "plain over alpha-beta",
-        "moves come in another order, killer moves first, and bounds pass from one move of the root to the next",
+        "ours tries moves in another order, killer moves first, and passes bounds from a move of the root to the next",
     ),
     "in parallel": (
         "multithreaded over alpha-beta",
-        "eight searches in one vector unit, not threads of as many cores, share the root's moves",
+        "here eight searches in one vector unit share the root's moves; there threads on as many cores did",
     ),
 }
 """The published ratio of a variant, by its name in the file of figures, and the reason of another one."""
@@ -216,7 +216,7 @@ def cuts(study: Study) -> list[Row]:
         rows += [mean_row(f"{kind} cuts a game, depth {depth}", counts[depth][kind], digits=0) for kind in theirs]
     sums = {depth: sum(fmean(of[kind]) for kind in theirs) for depth, of in counts.items()}
     nearest = min(sums, key=lambda depth: abs(log(sums[depth] / sum(theirs.values()))))
-    why = "the text gives no depth; this one has the nearest sum, and another order of moves makes other cuts"
+    why = "the text gives no depth; this depth has the nearest sum, and another order of moves makes other cuts"
     for kind, row in zip(theirs, [row for row in rows if row.what.endswith(f"depth {nearest}")], strict=True):
         rows.append(row._replace(what=f"{kind} cuts of a game beside the text's", published=theirs[kind], why=why))
     return rows
@@ -237,7 +237,7 @@ def _match(study: Study, cell: str, one: str, other: str, games: int) -> Mapping
 def against_random(study: Study) -> list[Row]:
     """Section 6: alpha-beta by depth against random moves, and how long games of two of them are."""
     rows, whole = [], {5: 10_000, 6: 2_000, 7: 500, 8: 200, 9: 100, 10: 40}
-    why = "the text does not say how many games of which depth; ours also values wins and losses in sight"
+    why = "the text does not say how many games it played at which depth; ours also values wins and losses in sight"
     for depth in study.amount(range(5, 11), range(5, 6)):
         count = study.amount(whole[depth], 100)
         result = _match(study, f"depth {depth} against random", SPEC.format(depth), "random", count)
@@ -249,7 +249,7 @@ def against_random(study: Study) -> list[Row]:
 def length(study: Study) -> list[Row]:
     """Section 3.1: how many moves a game has."""
     count, rows, minimax = study.amount(1_000, 50), [], "alphabeta:4,value=pieces"
-    why = "the text does not say whose games; each jump counts, and where nobody captures any more 100 moves follow"
+    why = "the text does not say whose games; each jump counts, and without captures a game goes on for 100 moves"
     for name, other in (("random", "random"), (minimax, "random"), (minimax, minimax)):
         result = _match(study, f"length of {name} against {other}", name, other, count)
         what = f"moves of a game, {name} against {other}"

@@ -53,8 +53,8 @@ leaves out what has no changes.
 In the program all play all, 80,000 games an epoch here; a drawn part of them ranks the networks nearly alike.
 """
 FEWER = (
-    "the reason is not known: by a defect the program shows its networks one square of the board only, but with that "
-    "defect ours win as often (88.6 %, and 88.9 % without, by networks of other settings)"
+    "the reason is not known; by a defect the program shows its networks only one square of the board, but with that "
+    "defect ours win as often: 88.6 %, and 88.9 % without it (networks of other settings)"
 )
 
 
@@ -222,7 +222,7 @@ def legal_moves(study: Study) -> list[Row]:
     settings = {**content_of(config), "games": games, "seed": study.seed}
     moves = study.cell("legal moves, against each other and random moves", settings, measure)
     rows, last = [], str(config.generations)
-    why = "one training; each network meets 8 of the 200 in an epoch, and the text does not say how it counts"
+    why = "one training, in which each network meets 8 of the 200 in an epoch; the text does not say how it counts"
     for epoch, matches in moves.items():
         for name, of in matches.items():
             mean, margin = of["mean"], of["margin"]
@@ -282,7 +282,7 @@ def against_minimax(study: Study) -> list[Row]:
     ]
 
 
-QUICKER = "a win is counted here when the champion of an epoch has more points in the two games than it"
+QUICKER = "here minimax is beaten when the champion of an epoch has more points in their two games"
 
 
 # A network that learns moves of minimax by the delta rule.
@@ -294,7 +294,7 @@ AMOUNT = (
 )
 """Games of the teacher against itself, how often their moves are learned, games at the end; then of a quick study."""
 GAMES_PER_SHARD = 256
-UNTOLD = "the text does not say which of its players made the moves, nor how large the set was in the end"
+UNTOLD = "the text does not say which of its players made the moves, nor how many there were in the end"
 
 
 def backpropagation(study: Study) -> list[Row]:

@@ -78,26 +78,26 @@ def measure(study: Study) -> list[Row]:
         Row(
             "the printed formula", total, formula() / unit, unit="x 10^20", digits=3,
             published_margin=0.0005,
-            why="the printed sums, 1 to 12 pieces and 0 to as many kings, give 3.84 times the printed figure",
+            why="the printed sums, over 1 to 12 pieces and 0 to as many kings, give 3.84 times the printed figure",
         ),
         Row(
             "the formula with sums that end one term earlier", total, formula(short=True) / unit,
             unit="x 10^20", digits=3, published_margin=0.0005,
-            why="so the figure is the value of loops that leave out 12 pieces of a side, and sides of kings only",
+            why="so the printed figure comes from loops that leave out 12 pieces of a side, and sides with kings only",
         ),
         Row(
             "men never on the row where they are crowned (published: OEIS A055213)", A055213 / unit,
             sum(by_pieces()[1:]) / unit, unit="x 10^20", digits=3,
-            why="the number that is usually given for the game; neither the text nor the formula has it",
+            why="people usually give this number for the game; neither the text nor the formula has it",
         ),
         Row(
             "bits of a board", PUBLISHED["5.1 bits"]["board"], board, digits=0,
-            why="own pieces, the other's, and kings: a word of 32 bits each, here as there",
+            why="own pieces, the other's pieces, and kings: 32 bits each, here and there",
         ),
         Row(
             "bits of a record: a board and a best move of each side", PUBLISHED["5.1 bits"]["record"],
             board + 2 * move,
-            digits=0, best="low", why="a move is one of 128 actions here, 7 bits; there 43, with a list of what it "
-            "captures. Tables of best moves are not made here: those of endgames hold results",
+            digits=0, best="low", why="here a move is one of 128 actions, 7 bits; there it has 43, with a list of what "
+            "it captures. We make no tables of best moves: our tables of endgames hold results",
         ),
     ]  # fmt: skip

@@ -58,12 +58,12 @@ UCT_SPEED = 7_000
 ABOUT = 0.005
 """The margin of what the text calls approximate."""
 _OTHERS = (
-    "other games, another length of training: the text does not say how its players searched; its 16,000 games reached "
-    "509,066 positions with their mirror images, ours more; its positions of validation had mirror images among those "
-    "it learned from, and it learned for 300 epochs, ours for "
+    "other games, and another length of training: the text does not say how its players searched; its 16,000 games "
+    "reached 509,066 positions with their mirror images, ours more; it learned mirror images of the positions that it "
+    "kept for validation; and it learned for 300 epochs, ours for "
 )
 WHY, WHY_CURVES = _OTHERS + "40 (dense) and 10 (convolutions)", _OTHERS + "50"
-WHY_FEW = "other games, other positions of validation; ours learned for 30 epochs, the text's for 100, as in figure 18"
+WHY_FEW = "other games and positions for validation; ours learned for 30 epochs, the text's for 100, as in figure 18"
 
 
 UCT = Kind(mcts.uct(0.4))

@@ -47,7 +47,7 @@ def trainings(study: Study) -> list[Row]:
         training, best = trained(study, name), best_after(study, name)
         why = (
             f"by a knock-out of all {len(training.players):,} networks in {best['rounds']} rounds and "
-            f"{best['played']:,} games; among equals the lot decides"
+            f"{best['played']:,} games; among networks of equal strength chance decides"
         )
         rows += [
             trained_row(name, TRAINED[name], training.games),
@@ -72,11 +72,13 @@ def _why(study: Study, a: str, b: str) -> str:
         if name in METHODS and trained(study, name).games < TRAINED[name]:
             reasons.append(f"{name}: {trained(study, name).games:,} of {TRAINED[name]:,} games trained")
     if "mutation" in (a, b):
-        reasons.append("the text does not say how many games a mutant plays (here 4) nor whose colours it sees")
+        reasons.append(
+            "the text does not say how many games a mutant plays (here 4), nor from which side it sees the board"
+        )
     if "simple" in (a, b):
-        reasons.append("the text gives the aims of Simple_003, not how they are added up")
+        reasons.append("the text names the aims of Simple_003, but not how it adds them up")
     if not reasons:
-        reasons.append("one training of each method in the text and here: other first weights, other dice")
+        reasons.append("one training of each method, in the text and here, with other first weights and dice")
     return "; ".join(reasons)
 
 
@@ -116,7 +118,7 @@ def extra(study: Study) -> list[Row]:
     short, best = _short(training.games, long), best_after(study, "extra")["games"]
     return [
         trained_row("extra", long, training.games),
-        games_row("extra: best network after", theirs["best after"], best, "among equals the lot decides"),
+        games_row("extra: best network after", theirs["best after"], best, "chance decides among equals"),
         points_row(
             "extra against td", meet(study, "extra", "td", games_of(study)), ppg, published_margin=SAMPLING,
             learner=LEARNER, digits=4, why=short or _why(study, "extra", "td"),
@@ -135,7 +137,7 @@ def ours(study: Study) -> list[Row]:
     theirs = {"pubeval": PPG["td"][PUBLISHED["table 5.2"]["players"].index("pubeval")], "tidy:3": None}
     if study.quick:
         return [Row("TD against pubeval", theirs["pubeval"], unit="PPG", learner=OURS[0], why=LEFT_OUT)]
-    chosen = "chosen on pubeval: the setting, and which network of the training is kept"
+    chosen = "games against pubeval have chosen the setting, and which network of the training is kept"
     return [
         points_row(
             f"TD against {b}", meet_ours(study, name, b), ppg, best="high", published_margin=SAMPLING, learner=name,
@@ -234,7 +236,7 @@ def reached(curve: Curve, level: float) -> int | None:
     return next((games for games, ppg in smooth(curve) if ppg >= level), None)
 
 
-READ = "by a curve of means of ten networks; the text's number, in words, is right to a quarter"
+READ = "read from a curve of means of ten networks; the text's number, in words, counts as right within a quarter"
 
 
 def _games_row(what: str, theirs: float | str, ours: int | None, why: str = READ) -> Row:
@@ -330,7 +332,7 @@ def figure_extra(study: Study) -> list[Row]:
     return rows
 
 
-ONE_TRAINING = "one training of each, here as in the text, and the first weights decide much of the first games"
+ONE_TRAINING = "one training of each, as in the text; the first weights decide much of the first games"
 
 
 def draw_extra(study: Study, rows: Sequence[Row], path: Path) -> None:
