@@ -122,7 +122,7 @@ def compiled_for(name: str, function: Callable, shapes: tuple[Any, ...], on_mesh
 
 @dataclasses.dataclass(frozen=True)
 class Count:
-    """Kernels of a program, or of the body of a loop, without those in the loops that it has."""
+    """Kernels of a program, or of the body of a loop, without those of the loops in it."""
 
     kernels: int
     loops: tuple["Count", ...] = ()
@@ -134,7 +134,7 @@ class Count:
 
     @property
     def main(self) -> "Count":
-        """The loop that has most loops within one another in it, of several the one with most kernels."""
+        """The loop with the most loops nested in it; of several, the one with the most kernels."""
         return max(self.loops, key=lambda loop: (loop.depth, loop.kernels))
 
     @property

@@ -102,7 +102,7 @@ def train(name: str, seed: int, folder: Path) -> list[dict[str, Any]]:
 
 
 def judge_connect_four(players: dict[str, Player], late: bool) -> dict[str, float]:
-    """Percent of perfect and good moves in the solved positions; late also of theoretical wins that are converted."""
+    """Percent of perfect and good moves in the solved positions; late in a training also of wins that are converted."""
     positions, found = solved_files.read(solved_files.MOVE_SCORES), {}
     for name, player in players.items():
         accuracy = solved_files.score(player, positions)
@@ -115,7 +115,7 @@ def judge_connect_four(players: dict[str, Player], late: bool) -> dict[str, floa
 def converted(player: Player, seed: int = 0) -> float:
     """The share of games won by a player who begins against BitBully, which holds out as long as it can.
 
-    Among moves that are equally good the solver draws by lot.
+    Among equally good moves the solver picks one at random.
     """
     game, draw = player.game, random.Random(seed)
     states = jax.vmap(game.init)(jax.random.split(jax.random.key(0), CONVERTED))

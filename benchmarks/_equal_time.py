@@ -1,16 +1,16 @@
 """Evolution and AlphaZero at equal time: what do some minutes of one core teach a network of Connect Four?
 
-`python benchmarks/_equal_time.py METHOD` trains by `low_rank`, `plain` (OpenES), `alphazero` as its recipe has it, or
-AlphaZero by another of its searches, for `--minutes` of processor time, with all compiling, and lets the network play
-in solved positions at 20 points on the way, without any search. All have two hidden layers of 256 units. AlphaZero's
-names an action; the evolved ones are asked what the position after each action is worth: those that name one were in
-such positions no better than random moves after some minutes of trials.
+`python benchmarks/_equal_time.py METHOD` trains by `low_rank`, `plain` (OpenES), `alphazero` with the settings of its
+recipe, or AlphaZero by another of its searches. It trains for `--minutes` of processor time, compiling included, and at
+20 points on the way the network plays in solved positions, without any search. All networks have two hidden layers of
+256 units. AlphaZero's network names an action; the evolved ones say what the position after each action is worth. In
+trials of some minutes, evolved networks that name an action were no better than random moves in such positions.
 
 Candidates play two games, in turn against random moves and against one of 16 former champions. A strategy has as many
-candidates as leave it time for some thousand generations. Both have the same step size: in trials of three minutes 0.03
-won more against random moves, but lost it again within ten. `--tune` tries others, for two minutes each on another
-seed, by the points against random moves and not by the judge. The results are in `docs/studies/equal_time.json`, from
-which the page on populations has its table.
+candidates as leave it time for some thousand generations. Both strategies have the same step size: in trials of three
+minutes 0.03 won more against random moves, but within ten minutes that was lost again. `--tune` tries others, for two
+minutes each on another seed; it compares points against random moves, not what the judge says. The results are in
+`docs/studies/equal_time.json`, from which the page on populations has its table.
 """
 
 import argparse

@@ -34,7 +34,7 @@ SINGLE = {"checkers"}  # one step a block is fastest: XLA:CPU writes the large o
 
 
 class Loop(NamedTuple):
-    """A way to play a batch of games on. What it does exactly is said by the function that makes it."""
+    """A way to go on playing a batch of games. The function that makes it says what exactly it does."""
 
     mode: str
     by: str
@@ -155,8 +155,8 @@ def pgx_loop(mode: str, by: str, env: Any, utils: Any, wrappers: Any, batch: int
 def same_loop(by: str, env: Any, batch: int, steps: int = 16) -> Loop:
     """*same loop*: one driver for both libraries, which knows nothing but `init`, `step` and the public attributes.
 
-    The action is drawn over the bool mask by one random word a game. Every element of observation and mask is read,
-    and weighed into a sum. Games that have ended are replaced by new ones, which were made before the loop.
+    It draws an action over the bool mask by one random word a game. It reads every element of observation and mask, and
+    adds them with weights. Games that have ended are replaced by new ones, which were made before the loop.
     """
 
     def step(carry, keys):

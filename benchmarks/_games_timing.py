@@ -23,7 +23,7 @@ SMALL = 256
 
 
 class Runner(Protocol):
-    """Something that plays: told by name and library, it plays for a while each time it is run."""
+    """Something that plays, of a name and a library: each run plays for a while."""
 
     mode: str
     by: str
@@ -95,7 +95,7 @@ class Compiled:
 def in_turn(runners: Sequence[Runner], repeats: int) -> list[tuple[list[Timing], int | None]]:
     """Timings of all runners, one after the other in each repeat, and the games that ended in all their repeats.
 
-    Whatever else the machine does meets all of them alike.
+    So other work on the machine slows all of them alike.
     """
     timings: list[list[Timing]] = [[] for _ in runners]
     games: list[int | None] = [0 for _ in runners]
@@ -115,7 +115,7 @@ def lengths(
 ) -> dict[tuple[str, str], float]:
     """How long a game is, by library and unit, over all runners that counted games: all of them play at random.
 
-    Chance decides how many games end in one repeat, so that no repeat alone could say games per second.
+    Chance decides how many games end in one repeat, so one repeat alone cannot say how many end in a second.
     """
     totals: dict[tuple[str, str], tuple[float, int]] = {}
     for runner, (timings, games) in zip(runners, found, strict=True):
@@ -152,7 +152,7 @@ def figures(
 def written_in_loop(program: str, kept: Sequence[jax.ShapeDtypeStruct]) -> bool:
     """Whether the text of a compiled program makes arrays like these, `[steps, batch, ...]`, in the body of a loop.
 
-    To be made takes an operand that is no constant: filling them does not count.
+    An array counts as made if an operand is no constant: filling it does not count.
     """
     blocks = {block.split(" ", 1)[0].lstrip("%"): block for block in re.split(r"\n(?=%?[\w.\-]+ \()", program)}
     bodies = "".join(blocks.get(name, "") for name in set(re.findall(r"body=%?([\w.\-]+)", program)))

@@ -122,10 +122,10 @@ def commit() -> dict[str, Any]:
 def changed_since(sha: str, paths: tuple[str, ...], on_cpus: bool = True) -> str | None:
     """The day on which the code below `paths` changed last since a commit: `2026-11-24`.
 
-    "" where it is as it was; None if git cannot tell. Code that only moved from one of the files to another has not
-    changed, nor has what makes no program: comments, docstrings, annotations of functions, where a name is imported
-    from. For what runs `on_cpus` nor has what makes the same programs for them, as `SAME_ON_CPUS` says; nor what makes
-    the same everywhere.
+    "" if it has not changed; None if git cannot tell. These are no changes: code that only moved from one of the files
+    to another; what makes no program, such as comments, docstrings, annotations of functions, and where a name is
+    imported from; and versions of a file that `SAME_EVERYWHERE` says make the same programs, or `SAME_ON_CPUS` for
+    what runs `on_cpus`.
     """
     names = differing((sha,), paths, on_cpus)
     if not names:
@@ -138,7 +138,7 @@ def changed_since(sha: str, paths: tuple[str, ...], on_cpus: bool = True) -> str
 
 
 def differing(commits: tuple[str, ...], paths: tuple[str, ...], on_cpus: bool = True) -> tuple[str, ...] | None:
-    """The files that say other things at one commit than at another, or than now; none where code only moved."""
+    """The files whose code differs between two commits, or between one and now; none where code only moved."""
     # A file that was renamed is listed twice: as gone and as new.
     listed = git("diff", "--raw", "--no-renames", "--no-abbrev", *commits, "--", *paths)
     if listed is None:
@@ -160,7 +160,7 @@ def differing(commits: tuple[str, ...], paths: tuple[str, ...], on_cpus: bool = 
 
 
 def first_of_same(file: str, blob: str, on_cpus: bool) -> str:
-    """The first version of a file, wherever it lies, of those that make the same programs as this one."""
+    """Of all versions of a file that make the same programs as this one, the first; the file may have moved."""
     for name in SAME_EVERYWHERE | SAME_ON_CPUS if blob.strip("0") else (file,):
         same = [*(SAME_ON_CPUS.get(name, ()) if on_cpus else ()), *SAME_EVERYWHERE.get(name, ())]
         if blob in same:
@@ -170,19 +170,19 @@ def first_of_same(file: str, blob: str, on_cpus: bool) -> str:
 
 @functools.cache
 def committed(name: str, blob: str) -> tuple[str, ...]:
-    """What a file says in git, by its number there; nothing where it was not there yet, or is gone."""
+    """The statements of a file in git, by its hash there; none if it was not there yet, or is gone."""
     return statements(name, (git("cat-file", "blob", blob) or "") if blob.strip("0") else "")
 
 
 @functools.cache
 def present(name: str, root: Path) -> tuple[str, ...]:
-    """What a file says now; nothing where it is gone."""
+    """The statements of a file now; none if it is gone."""
     return statements(name, (root / name).read_text("utf-8") if (root / name).exists() else "")
 
 
 def statements(name: str, text: str) -> tuple[str, ...]:
-    """What a file says at its top level, statement by statement, without imports, docstrings and annotations of
-    functions; a file of data is one piece. Of a recipe only its settings count.
+    """The statements at the top level of a file, without imports, docstrings and annotations of functions. A file of
+    data is one piece. Of a recipe only its settings count.
     """
     if not name.endswith(".py"):
         return (text,)
@@ -204,7 +204,7 @@ def statements(name: str, text: str) -> tuple[str, ...]:
 def counted(node: ast.stmt) -> ast.stmt | None:
     """A statement as it counts; None for an import, a docstring and `__all__`.
 
-    What is imported of ours under another name counts, too: another function may have that name now.
+    An import of ours under another name counts: another function may have that name now.
     """
     if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("jaxgames"):
         names = [one for one in node.names if one.asname not in (None, one.name)]

@@ -124,8 +124,8 @@ def evolution(name: str, population: int, games: int, total: int) -> Callable:
 
 
 def pairs_apart(by_play: ByPlay, games: int) -> Callable:
-    """The same fitness of so many games, where both candidates of a mirrored pair meet the same random moves, and each
-    pair meets others.
+    """The same fitness with this many games. Both candidates of a mirrored pair meet the same random moves; each pair
+    meets others.
     """
 
     def fitness(candidates: Any, numbers: jax.Array, key: jax.Array) -> jax.Array:
@@ -200,7 +200,7 @@ def chance(name: str, quick: bool) -> list[dict[str, Any]]:
 
 
 class Endings(NamedTuple):
-    """Positions of checkers that a turn can spoil, in points of the best turn, and the table that knows them."""
+    """Positions of checkers that a wrong turn can spoil, the points of their best turns, and the table with them."""
 
     positions: Any
     best: jax.Array
@@ -245,7 +245,7 @@ def _kept(lookup: Knowledge, of: Endings, player: Player) -> jax.Array:
 
 
 def memory(name: str, quick: bool) -> list[dict[str, Any]]:
-    """Three kinds of opponents: how the networks that were kept on the way do against each other."""
+    """Three kinds of opponents: how well the networks that were kept on the way play against each other."""
     how, rows = policy(name, HIDDEN), []
     total = 2**17 if quick else MEMORY_TOTAL
     for kind, (opponents, games) in OPPONENTS.items():
@@ -300,7 +300,7 @@ def _with_memory(how: Outputs, population: int, games: int, total: int, opponent
 
 
 def _all_meet(how: Outputs, networks: jax.Array) -> jax.Array:
-    """The points a game of each against each, one game from each side."""
+    """Points a game of each network against each other one, over one game from each side."""
     found = play(how, networks, Networks(how, networks), jax.random.key(0), jnp.zeros(len(networks), jnp.int32)).points
     return 0.5 * (found[:, : len(networks)] + found[:, len(networks) :])
 

@@ -1,12 +1,12 @@
 """py-draughts' alpha-beta search of English draughts, as a program that speaks the Hub protocol.
 
 `jaxgames match RUN "hub:python benchmarks/_py_draughts.py" --game checkers` plays a match with it; `pip install
-py-draughts` (M. Skibinski, version 1.10) first. Its American board lets who could capture do something else; here they
-must capture, as in English draughts, so its search is asked on a board that differs in this alone. The depth is
+py-draughts` (M. Skibinski, version 1.10) first. On its American board a player who can capture may do something else.
+In English draughts a player must capture, so we ask its search on a board that differs only in this. The depth is
 `--depth`, or what the protocol's line `level` says.
 
-It draws nothing by lot, and neither does a network. So that games differ, its first `--drawn` turns of a game are drawn
-from all legal ones: as many as its men, all still there, have gone forward by so far.
+The program makes no random moves, and neither does a network. So that games differ, its first `--drawn` turns of a game
+are random legal ones. It knows how many it has made by how far its men have advanced, as long as all are there.
 """
 
 import argparse

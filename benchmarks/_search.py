@@ -46,8 +46,8 @@ OURS_ALONE = ("Recursive", "OneRound")
 class Search:
     """A search as a compiled program, run as often as fits into some seconds each time.
 
-    `visits` are what its last run found, `block` is the number of positions that it searches together, `part` whether
-    it searches but a part of the positions that the others search.
+    `visits` are what its last run found, `block` is the number of positions that it searches together, `part` says
+    whether it searches only a part of the positions that the others search.
     """
 
     mode, unit = "", "simulations"
@@ -75,7 +75,7 @@ class Search:
 
     @property
     def name(self) -> str:
-        """Whose search it is, by blocks of how many positions, and of how many where that is not the whole batch."""
+        """Whose search it is, in blocks of how many positions, and how many it searches if not the whole batch."""
         blocks = f", blocks of {self.block}" if self.block else ""
         return f"{self.by}{blocks}{f', {len(self.visits[0]):,} of the positions' if self.part else ''}"
 
@@ -86,7 +86,7 @@ class Search:
 
 
 def in_blocks(search: Callable, block: int) -> Callable:
-    """The search `(params, states, key)` of a few positions after the other; `block` divides their number."""
+    """The search `(params, states, key)` of one block of positions after another; `block` divides their number."""
 
     def run(params, states, key):
         batch = states.terminated.size
@@ -257,8 +257,8 @@ def mctx_policy(env: Any, simulations: int, network: Callable, considered: int) 
 def mctx_with_chance(game: Game, simulations: int) -> Callable:
     """`mctx.stochastic_muzero_policy`, which has a node of chance after every action.
 
-    Where no roll is awaited that has one outcome. Its chance nodes take the outcome that is furthest behind its
-    probability, where ours draw one.
+    Where no roll follows, this node has one outcome. Its chance nodes take the outcome that is furthest behind its
+    probability; ours draw one.
     """
     library, chances = peer("mctx"), jnp.log(jnp.array(game.outcome_probabilities))
     certain = jnp.where(jnp.arange(len(chances)) == 0, 0.0, -jnp.inf)

@@ -1,17 +1,17 @@
 """Programs compiled for GPUs and TPUs, not run: kernels in their loops, bytes, seconds to compile, and the peers'.
 
-A GPU starts each kernel in some microseconds, however little it does, so of small games the number of kernels in a
-step is the cost. What counts as one is said in `_accelerators.py`. Each row is a program and the loop that is counted:
+A GPU needs some microseconds to start a kernel, however little it does. So the cost of small games is the number of
+kernels in a step; `_accelerators.py` says what counts as one. Each row is a program and the loop that is counted:
 
 * a step of the policy loop (`policy_loop.py`, 4,096 games): by `rollout` and by the driver that all libraries share;
 * a step of `rollout` as it is by default, and one policy step alone, without a loop;
 * PUCT and Gumbel with a linear network, 1,024 games: a simulation, and a level of the tree (all loops over levels
   together); the search level by level: a block of nodes on the way up; UCT with rollouts;
 * an update of TD and of AlphaZero, a generation of evolution, in the same way;
-* those three on several chips, each of which has the same share whatever their number: what the chips tell one another.
+* those three on several chips, with a share that does not depend on their number: what the chips tell one another.
 
-Of several loops side by side that one is named in which most others lie; the last row of a program has the kernels of
-those beside it, which may run once or as often.
+Of several loops side by side the row names the one with the most loops nested in it. The last row of a program has the
+kernels of the loops beside it, which may run once or as often.
 
 Nothing here is a time on a device. `make accelerators` installs the compilers and runs this.
 """
@@ -139,7 +139,7 @@ def _bytes(report: Report, name: str, by: str, found: Any) -> None:
 
 
 def many(report: Report, device: str, chips: int, asked: str = "") -> None:
-    """Updates on several chips: what they take of each, and what the chips tell one another."""
+    """Updates on several chips: what they cost each chip, and what the chips tell one another."""
     for what, repeats, make in chip_programs(device, chips):
         if asked not in what:
             continue

@@ -1,9 +1,9 @@
 """Alpha-beta of checkers: positions and nodes per second beside OpenSpiel's, what it saves, and games against random.
 
-OpenSpiel's `alpha_beta_search` is Python on C++ states and searches one position at a time, without an order of moves;
-here it has some of the same positions and the same evaluation, the difference of pieces with a king at 1.5, which it
-counts on the text of a state, the fastest way to the pieces that Python has. Its depth
-counts actions and ours turns, in which a multiple jump is one. All positions are from random play.
+OpenSpiel's `alpha_beta_search` is Python on C++ states. It searches one position at a time, and does not order moves.
+Here it gets some of the same positions, and the same evaluation: the difference of pieces, with a king at 1.5. It
+counts them on the text of a state, the fastest way to the pieces from Python. Its depth counts actions; ours counts
+turns, so a multiple jump is one. All positions are from random play.
 """
 
 import argparse
@@ -174,7 +174,7 @@ def openspiel(
 def pieces(board: str) -> float:
     """The difference of pieces on OpenSpiel's board; the first player has `o` and `8`, the other one `+` and `*`.
 
-    Row numbers are among the letters of the board: `8` stands there once, besides the kings.
+    The text of the board also has row numbers: one `8` there is no king.
     """
     kings = board.count("8") - 1
     return board.count("o") + 1.5 * kings - board.count("+") - 1.5 * board.count("*")
@@ -186,7 +186,7 @@ def evaluated(sign: int, state: Any) -> float:
 
 
 def savings(report: Report, options: argparse.Namespace) -> None:
-    """How many times the nodes of alpha-beta minimax visits."""
+    """How many times as many nodes minimax visits as alpha-beta."""
     positions = positions_of(options, 99, TYPICAL)
     full = program(SAVED_AT, TYPICAL, prune=False)[0](positions)
     cut = program(SAVED_AT, TYPICAL, lanes=1)[0](positions)  # one search after the other: none is shared

@@ -1,8 +1,8 @@
 """AlphaZero's self-play with learning in Connect Four: moves/s beside pgx and mctx, and beside the network alone.
 
-All rows are one and the same update: every game plays some plies by Gumbel search, finished games go into the replay
-buffer, and minibatches are learned. Only games and search differ: ours; pgx's Connect Four with mctx's Gumbel search,
-by blocks of its best size; and no search at all, but as many evaluations of the network, which is the limit.
+All rows are the same update: every game plays some plies by Gumbel search, finished games go into the replay buffer,
+and the network learns minibatches. Only games and search differ: ours; pgx's Connect Four with mctx's Gumbel search, in
+blocks of its best size; and, as the limit, no search but as many evaluations of the network.
 """
 
 import argparse

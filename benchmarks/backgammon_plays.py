@@ -1,8 +1,8 @@
 """Distinct plays of backgammon positions and rolls: positions per second, beside GNU Backgammon and pgx.
 
-GNU Backgammon's call lists all plays too, but also evaluates them with its network; that part falls away the second
-time, when the evaluations come from its cache. pgx has no plays, only the legal moves of single checkers, so those are
-compared with ours. One core is one core: a process bound to it. All cores: one XLA device for each.
+GNU Backgammon's call lists all plays too, but also evaluates them with its network. The second time it need not: the
+evaluations come from its cache. pgx has no plays, only the legal moves of single checkers, so we compare those with
+ours. For one core a process is bound to that core; for all cores there is one XLA device for each.
 """
 
 import argparse

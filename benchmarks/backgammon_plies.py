@@ -1,7 +1,7 @@
 """Looking further ahead in backgammon: what 2 plies gain over 1 with the same network, and what a move costs.
 
-Matches of pairs with the same dice: 2-ply against 1-ply, and each against pubeval. Then the time of a move, in many
-games at once and in one, for the look-ahead in full and with the best turns only.
+First matches, in pairs with the same dice: 2-ply against 1-ply, and each against pubeval. Then the time of a move, in
+many games at once and in one, with the full look-ahead and with the best turns only.
 """
 
 import argparse

@@ -1,8 +1,8 @@
 """Random games of backgammon, many at once: games per second, beside pgx.
 
-The loops differ by what is drawn: whole turns (each distinct play as likely as the others), or single checkers moved.
-By single moves ours and pgx's run the same loop once with pgx's `act_randomly` (a categorical draw over the mask), once
-with a cheap draw over the mask. Games that are over begin anew; games are counted once all phases are mixed.
+The loops draw whole turns (all distinct plays are equally likely), or moves of single checkers. For single moves, our
+games and pgx's run the same loop: once with pgx's `act_randomly`, a categorical draw over the mask, and once with a
+cheap draw over the mask. Games that are over begin anew. Games are counted as soon as all phases are mixed.
 """
 
 import functools

@@ -1,7 +1,7 @@
 """Learning a network of convolutions within a loop: our convolutions beside those of flax.linen.
 
-Both are the same tower of residual blocks with the same loss; some steps of gradient descent are one `lax.scan`, as in
-a jitted update. The limit are steps one by one, outside of a loop, where XLA:CPU has fast code for both.
+Both are the same tower of residual blocks with the same loss. Some steps of gradient descent are one `lax.scan`, as in
+a jitted update. The limit is single steps outside of a loop, for which XLA:CPU has fast code in both cases.
 """
 
 import sys

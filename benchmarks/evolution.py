@@ -2,8 +2,8 @@
 
 * A generation of OpenAI's evolution strategy with all of its games: games per second, and the time to compile it. The
   networks are the same on both sides, and so are the games; that is checked, game by game.
-* Generations without play: breeding of a genetic algorithm, and the gradient of the evolution strategy; and the memory
-  that the latter takes. Programs: `_evolution.py`.
+* Generations without play: how a genetic algorithm breeds, and the gradient of the evolution strategy, with the memory
+  that it takes. The programs are in `_evolution.py`.
 """
 
 import argparse
@@ -89,8 +89,8 @@ def with_play(
 
 
 def agree(report: Report, name: str, met: jax.Array) -> None:
-    """Both libraries find the same results. A network whose two best outputs differ by rounding only may play another
-    game.
+    """Checks that both libraries find the same results. If the two best outputs of a network differ only by rounding,
+    it may play another game.
     """
     some, key = genomes(name, FEW, 2), jax.random.key(0)
     numbers = jnp.arange(FEW, dtype=jnp.int32)
@@ -129,7 +129,7 @@ def without_play(report: Report, options: argparse.Namespace) -> None:
 
 
 def _first(key: jax.Array, numbers: jax.Array) -> jax.Array:
-    """First genomes: genes uniform in [-1, 1), each row drawn by the key and its number alone."""
+    """First genomes: genes uniform in [-1, 1). Only the key and its number decide a row."""
     bits = fold_in(candidate_bits(key, numbers)[:, None], jax.lax.iota(jnp.uint32, DIMENSION)[None])
     return fractions(bits) * np.float32(2) - np.float32(1)
 

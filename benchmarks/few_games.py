@@ -3,10 +3,10 @@
 * Whole generations in Connect Four, each candidate against random moves once from each side: `OpenES`, which gives each
   candidate matrices of its own, and `LowRankES`, which gives them noise of rank 1 on shared ones; in networks of some
   hundred and of 78,599 weights, and a million candidates.
-* Beside them the same number of games played by one network, without any evolution: the most that there could be.
-* evosax's `Open_ES`, whose candidates play the same number of games of pgx against two fixed networks, beside both of
-  ours: `OpenES` does what it does, `LowRankES` is another algorithm.
-* The memory of a generation of a million candidates of the large network, by the compiled program.
+* Beside them one network that plays as many games without any evolution: the greatest possible speed.
+* evosax's `Open_ES`, whose candidates play as many games of pgx against two fixed networks, beside both of ours:
+  `OpenES` is the same algorithm, `LowRankES` another one.
+* The memory of a generation of a million candidates of the large network, as the compiled program says it.
 """
 
 import argparse
@@ -131,7 +131,7 @@ def ours(kind: str, hidden: tuple[int, ...], population: int, met: jax.Array | N
 
 
 def alone(hidden: tuple[int, ...], population: int) -> Generations:
-    """As many games of one network, in the fastest way: each core of a CPU a device, all games at once or in blocks."""
+    """As many games of one network, in the fastest way: a device for each core of a CPU, games at once or in blocks."""
     tried = [_alone(hidden, population, block) for block in (population, *ALONE_BLOCKS) if block <= population]
     return min(tried, key=lambda each: each.first.wall)
 

@@ -2,7 +2,7 @@
 
 The figures differ by what a step does (`--modes`):
 
-* rules only: our `rollout` that keeps nothing, beside pgx's own loop (`written`), as pgx has none with less in it;
+* rules only: our `rollout` that keeps nothing, beside pgx's own loop (`written`): pgx has no loop that does less;
 * written: each library's own loop, ours `rollout`, pgx's `auto_reset` and `act_randomly`; observation, mask and
   rewards are written in every step; ours in blocks of steps that fit a cache, and in longer ones;
 * same loop: one driver for both, one cheap draw over the bool mask; observation and mask are read in every step;
@@ -188,7 +188,7 @@ def compile_time(report: Report, name: str, options: argparse.Namespace) -> None
 
 
 def who_wins(report: Report, name: str, modules: dict[str, Any], options: argparse.Namespace) -> None:
-    """Checks that whoever begins wins as often as with the peer, in games played out by each."""
+    """Checks that the player who begins wins as often in our games as in the peer's, played to their ends."""
     if name == "backgammon":
         return
     games, key = 20_000, jax.random.key(options.seed)

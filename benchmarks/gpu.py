@@ -1,8 +1,8 @@
 """The benchmarks at sizes for a GPU or TPU, in pieces: games, searches, learning, evolution, and a trace of the device.
 
 A piece is a few of the other scripts, each with the peers in the same run. It ends within 8 minutes on an H100, or is
-stopped there; what its scripts have saved by then is there. Result files have the device in their names, and rows that
-a run has not measured are kept.
+stopped then; the files that its scripts have saved stay. Result files have the device in their names, and keep the rows
+that a run has not measured.
 
 `make bench-gpu` runs all pieces; `python benchmarks/gpu.py --piece search` runs one. With `--quick` the sizes are tiny
 and nothing is saved: to see on any machine that it works.

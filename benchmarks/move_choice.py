@@ -1,7 +1,7 @@
 """How good the choices of backgammon players are: equity lost on 350 decisions, by GNU Backgammon's 2-ply equities.
 
-A decision is a position and a roll. The player is asked for its play, and loses what the best candidate has more than
-its own. A player that picks at random is expected to lose the mean over all candidates: that is computed, not drawn.
+A decision is a position and a roll. The player chooses a play; its loss is how much more equity the best candidate has.
+A player that picks at random is expected to lose the mean over all candidates: we compute this mean and draw nothing.
 """
 
 import gzip

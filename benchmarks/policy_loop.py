@@ -6,8 +6,8 @@ followed by new ones. The rows:
 
 * *policy loop*: one driver for both libraries, each with its own `auto_reset`;
 * *policy loop, `rollout`*: the same work by `jaxgames.rollout`, which draws fewer random numbers, beside the same peer;
-* the limit: the same driver with an environment that does nothing. It shows recorded observations and masks of the same
-  shapes in turn, whatever is played.
+* the limit: the same driver with an environment that does nothing. Whatever the policy plays, it shows recorded
+  observations and masks of the same shapes in turn.
 
 What the environment costs is 1 - (seconds a step of the limit) / (seconds a step of the loop).
 """

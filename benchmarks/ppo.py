@@ -2,9 +2,9 @@
 
 The update of purejaxrl (Lu et al., 2022): actor and critic of two layers of 64 tanh units each, 1,024 games, 16 steps a
 game, 4 passes over 4 minibatches, Adam. Both libraries' games go through the same driver, each with the library's own
-`auto_reset`. The value of the next position counts for the player who is to move there. Beside it the same with an
-environment that does nothing: what is left is the share of the training that the environment costs. Most of the time is
-learning, so that no environment can make the training much faster; `policy_loop.py` measures acting alone.
+`auto_reset`. The value of the next position counts for the player who is to move there. The same training with an
+environment that does nothing shows which share the environment costs. Most of the time goes to learning, so no
+environment can make the training much faster; `policy_loop.py` measures acting alone.
 """
 
 import argparse

@@ -1,10 +1,10 @@
 """Updates on 1, 2 and 4 processes of this machine's CPU, each with the same share: what they tell one another, and what
 the share costs each of them.
 
-They are joined as those of a cluster are. Where there are fewer cores than processes these take turns, so seconds on
-the clock say nothing of a cluster. What can be seen is that the collectives and their bytes are those that the sizes
-say, and how long a process computes for its share beside others: its processor seconds, of processes that are joined,
-and of as many that run at once without knowing of one another (`--apart`).
+They are joined like those of a cluster. Where there are fewer cores than processes, the processes take turns, so
+seconds on the clock say nothing of a cluster. Two things can be seen. The collectives and their bytes are as the sizes
+say. And the processor seconds say how long a process computes for its share beside others: of joined processes, and of
+as many that run at once without knowing of one another (`--apart`).
 """
 
 import argparse

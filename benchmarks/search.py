@@ -133,7 +133,7 @@ def compile_time(report: Report, name: str, search: Search) -> None:
 
 
 def per_simulation(report: Report, name: str, rates: dict[tuple[str, int], Figure]) -> None:
-    """How much longer a simulation takes in a long search than in a short one, which is of all positions."""
+    """How much longer a simulation takes in a long search than in a short one; the short one is of all positions."""
     what = f"{title(name)}, PUCT, {BATCH:,} positions: time of a simulation at {MANY} over that at {FEW}"
     found = {}
     for by in (MCTX, MCTX_PGX, OURS):

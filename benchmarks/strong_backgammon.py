@@ -1,9 +1,9 @@
 """How strong a backgammon player is, and how fast: beside GNU Backgammon, by its equities, and by exact bear-offs.
 
-Decisions: what a player's choices lose by GNU Backgammon's 2-ply equities. Matches: points per game, with the same dice
-for both sides. Bear-offs: what its choices lose by the exact chances of two sides with few checkers. Speed: positions
-valued in a second of one core, with all that the network sees of them. Nothing tells how long compiling takes, so
-compiled programs may come from the cache.
+Decisions: how much a player's choices lose by GNU Backgammon's 2-ply equities. Matches: points per game, with the same
+dice for both sides. Bear-offs: what its choices lose by the exact chances of two sides with few checkers. Speed:
+positions valued in a second of one core, with all that the network sees of them. Nothing tells how long compiling
+takes, so compiled programs may come from the cache.
 """
 
 import functools

@@ -111,7 +111,7 @@ def main() -> int:
 def read(files: list[Path] | None = None) -> list[dict[str, Any]]:
     """The results in some files, or in all: subject by subject, the newest first.
 
-    Not those of programs that were only compiled: they say nothing of the machine, and have a table of their own.
+    Programs that were only compiled are left out: they say nothing of the machine, and have a table of their own.
     """
     found = [json.loads(path.read_text("utf-8")) for path in files or sorted(RESULTS.glob("*.json"))]
     timed = [result for result in found if result["subject"] != COMPILED]
@@ -168,7 +168,7 @@ def head(titles: list[str]) -> tuple[str, str]:
 
 
 def short(results: list[dict[str, Any]]) -> str:
-    """The table of the README, of the processor that measured most of its rows, or of them the last."""
+    """The table of the README, of the processor that measured most of its rows; of several, the one used last."""
     found = max((list(chosen(one, SHORT)) for one in by_machine(of_processors(results))), key=len)
     rows = [row({(name := series(result)): (one, result)}, [name], title) for title, one, result in found]
     used = [result for result in results if any(result is one for _, _, one in found)]
@@ -202,7 +202,7 @@ def row(found: Row, names: list[str], title: str | None = None) -> str:
 
 
 def mark(comparison: dict[str, Any], result: dict[str, Any]) -> str:
-    """A mark where the code of a row has changed since it was measured; none where git cannot tell."""
+    """A mark if the code of a row has changed since it was measured; none if git cannot tell."""
     sha = comparison.get("commit") or result.get("commit")
     name = f"{result['subject']} {comparison.get('what', '')}"
     games = tuple(folder for game, folder in GAMES.items() if game in name)
@@ -232,7 +232,7 @@ def changed(subject: str, games: tuple[str, ...], sha: str, paths: tuple[str, ..
 
 @functools.cache
 def benchmark(subject: str) -> tuple[str, ...]:
-    """The file that measures a subject, and those beside it that it is made of."""
+    """The file that measures a subject, and the files beside it that it uses."""
     files, left = [], [subject]
     while left:
         path = HERE / f"{left.pop()}.py"
@@ -258,7 +258,7 @@ def ops_of(paths: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def of_processors(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Those of CPUs: the others have a table of their own."""
+    """The results of CPUs: the others have a table of their own."""
     return [result for result in results if not on_device(result)]
 
 

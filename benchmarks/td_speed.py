@@ -1,8 +1,8 @@
 """TD learning by self-play in backgammon: plies and games per second, compile times, and choosing plays beside gnubg.
 
-Every network first learns for some seconds, since the games of untrained networks are other games: longer, with more
-checkers on the bar. No peer learns backgammon in this way, so what is compared is the work at the heart of it, choosing
-plays by a network: GNU Backgammon looking no ply ahead (its networks are larger) beside ours.
+Every network first learns for some seconds, because the games of untrained networks differ: they are longer, with more
+checkers on the bar. No peer learns backgammon in this way. So we compare the work at the heart of it, choosing plays by
+a network: GNU Backgammon without look-ahead (its networks are larger) beside ours.
 """
 
 import argparse
@@ -55,7 +55,7 @@ SAME_NETWORK = ("game", "encoding", "hidden", "activation", "outputs", "symmetri
 
 
 class Case(NamedTuple):
-    """A learner to measure, on all devices or also on one, and what is asked of it on all."""
+    """A learner to measure, on all devices or also on one, and the figure that we ask of it on all."""
 
     name: str
     config: TDConfig
@@ -65,7 +65,7 @@ class Case(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """Weights that were learned, of which network."""
+    """Weights that were learned, and their network."""
 
     network: dict[str, Any]
     params: Any
@@ -127,7 +127,7 @@ def load(folder: str) -> Learned:
 
 
 def network_of(config: TDConfig) -> dict[str, Any]:
-    """What says of a learner which network it has."""
+    """What identifies the network of a learner."""
     settings = config.to_json()
     return {name: settings[name] for name in SAME_NETWORK}
 

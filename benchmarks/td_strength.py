@@ -144,7 +144,7 @@ def minutes_of(run: Run) -> float:
 
 
 def together(settings: Settings, minutes: Sequence[float], figures: Sequence[Figure]) -> Comparison:
-    """Runs with the same settings: the worst of them counts."""
+    """Runs with the same settings; the worst of them counts."""
     values = tuple(figure.value for figure in figures)
     worst = dataclasses.replace(figures[0], values=(min(values),), interval=None)
     runs = f"worst of {len(values)} seeds" if len(values) > 1 else "1 seed"

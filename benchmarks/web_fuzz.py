@@ -1,4 +1,4 @@
-"""Bad requests and messages for the page's server: what must never happen is counted, and has to be 0.
+"""Bad requests and messages for the page's server; it counts what must never happen, and each count has to be 0.
 
     python benchmarks/web_fuzz.py [--requests 20000] [--messages 100000] [--seed 0] [--out FILE]
 

@@ -1,4 +1,4 @@
-"""AlphaZero on its own game, short enough to read in one sitting; then a game against it in the terminal.
+"""AlphaZero with a game of its own, short enough to read in one sitting; then you can play it in the terminal.
 
     python examples/alphazero_minimal.py --play
 
@@ -43,7 +43,7 @@ class Hex(jaxgames.Game[jax.Array]):
     def play(self, board, action):
         board = board.ravel().at[action].set(1).reshape(SIZE, SIZE)
 
-        def spread(_, reached):  # from the top to all that is connected with it, a step at a time
+        def spread(_, reached):  # from the top to all stones connected with it, a step at a time
             wide = jnp.pad(reached, 1)
             near = [wide[1 + r : 1 + r + SIZE, 1 + c : 1 + c + SIZE] for r, c in NEIGHBOURS]
             return (board == 1) & (reached | jnp.any(jnp.stack(near), axis=0))

@@ -45,7 +45,7 @@ class Ur(jaxgames.Game[Board]):
     num_actions = 16
     observation_shape = (37,)
     outcome_probabilities = (1 / 16, 4 / 16, 6 / 16, 4 / 16, 1 / 16)  # of 0 to 4: four dice with two marked tips each
-    alternates = False  # who lands on a rosette moves again
+    alternates = False  # whoever lands on a rosette moves again
 
     def init_position(self, key):
         pieces = jnp.zeros(16, jnp.int8).at[HAND].set(PIECES)
@@ -99,7 +99,7 @@ def main():
     # Checked: random games, in which every contract between rules, learners and searches is tested.
     print(jaxgames.check_game(game, num_games=max(4, batch // 4)))
 
-    # Searched: rolls are nodes of the tree; the search asks the game who moves, what is legal, and whose a value is.
+    # Searched: rolls are nodes of the tree. The search asks the game who moves, what is legal, and whose value it is.
     states, _ = jaxgames.rollout(game, jax.vmap(game.init)(jax.random.split(key, 4)), key, num_steps=40)
     found = mcts.search(game, states, key, num_simulations=batch)
     print(f"the search prefers {found.actions} after the rolls {states.observation[:, -5:].argmax(1)}")

@@ -2,8 +2,8 @@
 
     python examples/own_network.py
 
-To this library a network is any function `apply(params, observation)`. Here it gives one number, the
-value for the player who is to move, and our own evaluator asks it about the position and its mirror image.
+To this library a network is any function `apply(params, observation)`. Here it gives one number, the value for the
+player who is to move, and our own evaluator asks it about the position and its mirror image.
 (`mcts.network(apply, params)` takes networks that give logits, too.)
 """
 
@@ -84,7 +84,7 @@ def learn(game, apply, params, key, updates, batch, steps=16):
         act = functools.partial(policy, params)
         states, (seen, reward, ended) = jaxgames.rollout(game, states, key, steps, act, auto_reset=True, keep=keep)
 
-        def back(following, step):  # what the next position is worth to its player, it costs the one before
+        def back(following, step):  # what the next position is worth to its player, the player before loses
             value, reward, ended = step
             target = reward - jnp.where(ended, 0.0, following)
             return (1 - LAMBDA) * value + LAMBDA * target, target
@@ -110,7 +110,7 @@ class OverMirrors:
     has_policy = False
 
     def init(self, game, batch):
-        return ()  # what it remembers from leaf to leaf: nothing
+        return ()  # it remembers nothing from leaf to leaf
 
     def __call__(self, game, leaves, memory, track):
         seen = jax.vmap(lambda position: game.observe_position(position, jnp.bool_(True)))(leaves.position)

@@ -3,8 +3,9 @@
     python examples/population_of_learners.py
 
 A learner is two pure functions, `init` and `update`, and its state holds the whole training. So `jax.vmap` turns one
-training into a population. On a CPU this takes about as long as one after the other; a GPU, which one small network
-leaves mostly idle, has room for all. The settings that differ are arrays of the state; others are compiled in.
+training into a population. On a CPU this takes about as long as one training after another. On a GPU, where one small
+network uses little of the device, there is room for all. Settings that differ are arrays of the state; others are
+compiled in.
 """
 
 import argparse

@@ -30,7 +30,7 @@ def train_by_recipe(folder, seed):
 
 
 def train_by_hand(game, parts, updates, batch, seed):
-    """The same learner in a loop of one's own, measured as it goes: its player after each part."""
+    """The same learner in your own loop, measured as it learns: its player after each part."""
     config = AlphaZeroConfig(NetworkSpec(hidden=(64, 64)), batch=batch, simulations=16, updates=parts * updates)
     learner = make_learner(game, config)
     state, update = jax.jit(learner.init)(jax.random.key(seed)), jax.jit(learner.update, donate_argnums=0)
@@ -45,7 +45,7 @@ def train_by_hand(game, parts, updates, batch, seed):
 
 
 def with_network(name, game, network, params, simulations):
-    """A search of our own by somebody's network, as a player."""
+    """Your own search with somebody's network, as a player."""
 
     def act(evaluate, states, bits):  # 32 random bits for each state
         found = mcts.search(game, states, jax.random.key(bits[0]), simulations, select=mcts.puct(), evaluate=evaluate)

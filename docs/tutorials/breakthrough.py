@@ -1,4 +1,4 @@
-"""Breakthrough on 5 x 5 squares: who reaches the far row first, or takes everything, has won."""
+"""Breakthrough on 5 x 5 squares: whoever first reaches the far row, or captures everything, wins."""
 
 import dataclasses
 from typing import NamedTuple

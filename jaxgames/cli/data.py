@@ -20,26 +20,26 @@ def add(parser: argparse.ArgumentParser) -> None:
     source.add_argument("--records", nargs="+", metavar="FILE", help="games: .pdn, .mat, .sgf, .txt, .json")
     source.add_argument("--solved", nargs="+", metavar="FILE", help="solved positions of connect_four, as for score")
     make.add_argument("--exact", action="store_true", help="exact labels in known positions: endings, late positions")
-    make.add_argument("--games", type=int, metavar="N", help="of the players (1,000)")
+    make.add_argument("--games", type=int, metavar="N", help="games to play (1,000)")
     make.add_argument("--moves-of", metavar="WHO", help="`first`: learn the first player's moves only")
-    make.add_argument("--most-plies", type=int, metavar="N", help="then a game is stopped (10,000)")
-    make.add_argument("--games-per-shard", type=int, metavar="N", help="played at once (2,048)")
-    make.add_argument("--seed", type=seed, help="of all random numbers (0)")
+    make.add_argument("--most-plies", type=int, metavar="N", help="a game is stopped after N plies (10,000)")
+    make.add_argument("--games-per-shard", type=int, metavar="N", help="games played at once (2,048)")
+    make.add_argument("--seed", type=seed, help="seed of all random numbers (0)")
     add_shared(make, "--set", "--plugin")
     make.set_defaults(command=_make)
     info = verbs.add_parser("info", help="what is in a folder")
     info.add_argument("data", metavar="FOLDER")
     info.set_defaults(command=_info)
-    merge = verbs.add_parser("merge", help="one folder of several: equal positions and mirror images made one, split")
+    merge = verbs.add_parser("merge", help="make one folder of several: join equal positions and mirror images, and split")
     merge.add_argument("data", nargs="+", metavar="FOLDER")
     merge.add_argument("--out", required=True, metavar="FOLDER", help="where; never overwritten")
     merge.add_argument(
         "--without", action="append", default=[], metavar="WHAT",
         help="test positions to remove, with their mirror images: a folder, or a file of solved positions",
     )  # fmt: skip
-    merge.add_argument("--validation", type=float, default=0.05, metavar="SHARE", help="kept for validation (0.05)")
+    merge.add_argument("--validation", type=float, default=0.05, metavar="SHARE", help="share kept for validation (0.05)")
     merge.add_argument("--split", default="game", help="by `game` (as usual), or by `position`")
-    merge.add_argument("--seed", type=seed, default=0, help="of the split (0)")
+    merge.add_argument("--seed", type=seed, default=0, help="seed of the split (0)")
     merge.set_defaults(command=_merge)
     for verb in (make, info, merge):
         add_shared(verb, "--json")

@@ -5,7 +5,7 @@ from importlib.metadata import entry_points
 
 from jaxgames.cli.common import ProgressLine, add_shared, make_game, print_json, seed
 
-SEED = "of all random numbers (0); a training chose its best player by games of its own seed, so take another for it"
+SEED = "seed of all random numbers (0); for a run take another seed than its own, by which it chose its best player"
 
 
 def add(parser: argparse.ArgumentParser) -> None:

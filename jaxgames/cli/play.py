@@ -22,7 +22,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--hints", metavar="SPEC", help="who gives hints (your opponent; with --against person nobody)")
     parser.add_argument("--points", type=int, metavar="N", help="a match: games until one side has so many points")
     add_shared(parser, "--set", "--plugin")
-    parser.add_argument("--seed", type=seed, help="of the dice and of the player (drawn anew each time)")
+    parser.add_argument("--seed", type=seed, help="seed of the dice and the player (a new one each time)")
     parser.add_argument("--json", action="store_true", help="nothing but the record of the game, at its end")
     parser.set_defaults(command=run)
 

@@ -15,7 +15,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("system", metavar="SYSTEM", help="a published system, or all")
     parser.add_argument("--quick", action="store_true", help="small figures, only to see that everything runs")
     parser.add_argument("--out", metavar="FOLDER", help="where reports go (reproductions, or reproductions-quick)")
-    parser.add_argument("--seed", type=seed, help="of all random numbers (0)")
+    parser.add_argument("--seed", type=seed, help="seed of all random numbers (0)")
     parser.add_argument("--resume", action="store_true", help="go on with a reproduction that was stopped")
     parser.add_argument("--parts", metavar="KEY,...", help="only these parts of the report; what it has already stays")
     parser.add_argument(

@@ -14,7 +14,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--truncate", type=int, metavar="P", help="stop after so many plies, at the player's value")
     parser.add_argument("--game", default="backgammon", metavar="GAME", help="a game with chance (backgammon)")
     add_shared(parser, "--plugin")
-    parser.add_argument("--seed", type=seed, default=0, help="of the dice (0)")
+    parser.add_argument("--seed", type=seed, default=0, help="seed of the dice (0)")
     add_shared(parser, "--json")
     parser.set_defaults(command=run)
 

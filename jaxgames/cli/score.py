@@ -25,7 +25,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N positions")
     add_shared(parser, "--plugin")
-    parser.add_argument("--seed", type=seed, default=0, help="of all random numbers (0)")
+    parser.add_argument("--seed", type=seed, default=0, help="seed of all random numbers (0)")
     add_shared(parser, "--json")
     parser.set_defaults(command=run)
 

@@ -22,12 +22,12 @@ def add(parser: argparse.ArgumentParser) -> None:
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--minutes", type=float, help="how long to train on this machine")
     length.add_argument("--games", type=int, help="how many games to train (without both: as the recipe says)")
-    parser.add_argument("--seed", type=int, help="of all random numbers (0)")
-    parser.add_argument("--from", dest="from_file", metavar="FILE", help="networks to begin with: evolved, or a run")
+    parser.add_argument("--seed", type=int, help="seed of all random numbers (0)")
+    parser.add_argument("--from", dest="from_file", metavar="FILE", help="networks to begin with: a file of evolved ones, or a run")
     parser.add_argument("--data", metavar="FOLDER", help="learn from a data set of `jaxgames data make`")
     parser.add_argument("--setting", metavar="NAME", help="one of the recipe's settings")
     parser.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUE", help="change one number of the setting"
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="change one value of the setting"
     )
     parser.add_argument("--population", metavar="N", help="candidates of a generation: --set population=N")
     parser.add_argument("--devices", type=int, help="devices to use (as many as are useful)")
@@ -35,7 +35,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--measured-games", type=int, metavar="N", help=f"games of each measurement on the way {usual}")
     parser.add_argument("--final-games", type=int, metavar="N", help=f"games against each opponent at the end {usual}")
     parser.add_argument("--plugin", **SHARED["--plugin"] | {"action": "append", "default": []})
-    parser.add_argument("--coordinator", metavar="HOST:PORT", help="of several processes: where process 0 listens")
+    parser.add_argument("--coordinator", metavar="HOST:PORT", help="with several processes: where process 0 listens")
     parser.add_argument("--processes", type=int, metavar="N", help="how many there are (not needed under Slurm)")
     parser.add_argument("--process", type=int, metavar="I", help="which of them this is; only 0 writes and prints")
     parser.add_argument("--tensorboard", action="store_true", help="write FOLDER/tensorboard beside metrics.jsonl")

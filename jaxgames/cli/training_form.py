@@ -41,7 +41,7 @@ class TrainingForm:
         fields, changes = asked["fields"], asked["set"]
         chosen = fields.get("recipe") or OFFERED[0]
         recipe = RECIPES.get(chosen, RECIPES[OFFERED[0]])
-        shown = [_choices("recipe", "by which it learns", OFFERED, chosen, recipe.summary)]
+        shown = [_choices("recipe", "the recipe by which it learns", OFFERED, chosen, recipe.summary)]
         game = None
         if isinstance(recipe, OfAnyGame):
             games = tuple(available_games())

@@ -22,8 +22,8 @@ OPTIONS: Mapping[str, Mapping[str, Setting]] = {
             Setting("connect", int, 4, "In a row to win", low=3, high=8),
         ),
         "checkers": (
-            Setting("draw_after", int, 100, "Draw after moves without capture", low=2, high=1000),
-            Setting("max_moves", int | None, None, "Break off after moves", low=1, high=1000),
+            Setting("draw_after", int, 100, "Moves without capture until a draw", low=2, high=1000),
+            Setting("max_moves", int | None, None, "Most moves of a game", low=1, high=1000),
         ),
         "backgammon": (Setting("points", int, 3, "Most points of a game", low=1, high=3),),
     }.items()

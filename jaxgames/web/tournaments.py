@@ -117,11 +117,12 @@ class TournamentForm:
 
     def __init__(self, offered: OfferedPlayers, limits: Limits):
         self._offered, self._limits = offered, limits
-        seed = Setting("seed", int, 0, "of all random numbers", low=0, high=MOST_SEED)
+        seed = Setting("seed", int, 0, "seed of all random numbers", low=0, high=MOST_SEED)
         most = limits.tournament_games
-        games = Setting("games", int, USUAL_GAMES, "of each pair", low=2, high=most)
-        behind = Setting("behind", int, BEHIND, "points by which a player drops out", low=1, high=most)
-        most_games = Setting("most_games", int, min(MOST_GAMES, most), "then the leader goes on", low=2, high=most)
+        games = Setting("games", int, USUAL_GAMES, "games of each pair", low=2, high=most)
+        behind = Setting("behind", int, BEHIND, "a player drops out so many points behind", low=1, high=most)
+        usual = min(MOST_GAMES, most)
+        most_games = Setting("most_games", int, usual, "after so many games the leader goes on", low=2, high=most)
         self._numbers = {
             ROUND_ROBIN: {"games": games, "seed": seed},
             KNOCKOUT: {"behind": behind, "most_games": most_games, "seed": seed},
@@ -138,7 +139,7 @@ class TournamentForm:
         game = choose_game(game_id if game_id in VIEWS else next(iter(VIEWS)), {}).game
         runs, kind = self._offered.runs_of(game), fields.get("kind")
         kind = kind if kind in self._numbers else ROUND_ROBIN
-        shown = [_choices("game", "that they play", list(VIEWS), game.id)]
+        shown = [_choices("game", "the game that they play", list(VIEWS), game.id)]
         if runs:
             shown.append(_choices("kind", "who meets whom", [ROUND_ROBIN, KNOCKOUT], kind))
         if runs and kind == KNOCKOUT:
