@@ -179,7 +179,7 @@ _ALPHA_BETA = _SELF_PLAY.replace(opponents="alphabeta:2,ties=first*1")
 
 CHECKERS = EvolutionRecipe(
     name="checkers-evolution",
-    summary="networks 64-...-64 that evolve draughts, as published, with the program's defect, and better",
+    summary="networks 64-...-64 that learn draughts by evolution: as published, with the program's defect, and better",
     settings={
         "self-play": _SELF_PLAY,
         "self-play-one-square": _SELF_PLAY.replace(encoding="one_square"),

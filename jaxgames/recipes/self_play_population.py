@@ -97,7 +97,7 @@ SETTINGS: dict[str, tuple[str, ...]] = {"all": tuple(VARIANTS), **{name: (name,)
 
 
 class Counts(NamedTuple):
-    """What comes of the training games of each network, per 100 games."""
+    """Counts of the training games of each network, per 100 games."""
 
     good: Int32[Array, "blocks windows width"]
     random: Float32[Array, "blocks windows width"]
@@ -107,8 +107,8 @@ class Counts(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """Shares of good games of networks that do not learn meanwhile, arrays of float32: the drawn ones against itself,
-    the won ones against random moves.
+    """Shares of good games while the networks do not learn, arrays of float32: draws against itself, wins against
+    random moves.
     """
 
     self_play: Any
@@ -139,7 +139,7 @@ class Populations:
 
     @property
     def width(self) -> int:
-        """Networks of a block. Where blocks are not filled by the seeds there are a few more, which nobody looks at."""
+        """Networks of a block. If the seeds do not fill the blocks, a few more networks learn that nobody looks at."""
         return -(-self.seeds // self.groups)
 
     @property

@@ -11,7 +11,7 @@ const still = () => document.documentElement.dataset.motion === "off" || matchMe
 
 /**
  * A board in an element of the page. `onmove(move)` is called for a legal move, `onpaint(place, erase)` in set-up,
- * `onidle()` where somebody takes back what was chosen.
+ * `onidle()` when somebody takes back what they chose.
  */
 export class BoardView {
   constructor(container, { onmove, onpaint, ondice, onidle }) {
@@ -351,7 +351,7 @@ export class BoardView {
     }
   }
 
-  /** What a click on a place, or Enter there, does. A second click on a piece moves it by the first die that it can use. */
+  /** Acts on a click on a place, or on Enter there. A second click on a piece moves it by the first die that it can use. */
   click(place, before = this.selected) {
     if (place === null) {
       this.select(null);

@@ -52,7 +52,7 @@ export function notify(text, kind = "info") {
   }, kind === "error" ? 7000 : 4000);
 }
 
-/** Shows these children of an element and no others. What stays is not moved: it keeps the focus, and clicks under way. */
+/** Shows these children of an element and no others. Those that stay are not moved, so they keep the focus, and a click can end. */
 export function arrange(place, children) {
   const kept = new Set(children);
   [...place.children].filter((child) => !kept.has(child)).forEach((child) => child.remove());

@@ -1,4 +1,4 @@
-// The page to play: what the server says is kept in `app`, the panels show it, and what people do is sent.
+// The page to play: `app` keeps what the server says, the panels show it, and what people do goes to the server.
 
 import { addressOf, changedOptions, keepToken, readAddress, tokenOf } from "./address.js";
 import { BOARDS } from "./boards/index.js";
@@ -34,7 +34,7 @@ const app = {
   flipped: null, // what a person has chosen; null: what suits the seat
   pending: null, // a move that was sent and not answered yet
   premove: null, // a move that is played as soon as it is legal
-  offline: false, // whether the board is only what it was when the connection was lost
+  offline: false, // whether the connection is lost, and the board stays as it was
   asked: null, // what a link to a position proposes, until it has been asked
   before: null, // the game of a session that is gone
   settings,

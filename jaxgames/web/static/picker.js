@@ -1,4 +1,4 @@
-// A form in which a player is chosen: a person, or a program with its numbers.
+// A form to choose a player: a person, or a program with its numbers.
 
 import { h } from "./dom.js";
 
@@ -83,7 +83,7 @@ export function readSpec(game, spec) {
   const whole = game.players.find(({ name }) => name === start);
   const [name, ...rest] = whole ? [start] : start.split(":");
   const count = game.players.find((player) => player.name === name)?.arguments?.length ?? rest.length;
-  // A last argument may have colons itself; arguments that may be left out are the first ones.
+  // The last argument may contain colons. Arguments that may be left out come first.
   const parts = rest.length > count ? [...rest.slice(0, count - 1), rest.slice(count - 1).join(":")] : rest;
   const values = [...Array(count - parts.length).fill(""), ...parts];
   return { name, arguments: values, options: Object.fromEntries(options.map((option) => option.split("="))) };

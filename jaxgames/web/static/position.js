@@ -1,4 +1,4 @@
-// Positions: as text, in the address, set up by hand; saved games, written and read through the browser.
+// Positions as text, in the address, or set up by hand; and games that the browser saves and loads.
 
 import { addressOf } from "./address.js";
 import { pieceIcon } from "./boards/index.js";

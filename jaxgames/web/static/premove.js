@@ -1,5 +1,5 @@
-// Premoves: a move that is chosen while the other side is to move, and played as soon as it is legal. Only in games where
-// a single action is a move. The page knows no rules: it offers what the geometry of the board allows.
+// Premoves: a person chooses a move while the other side is to move, and it is played as soon as it is legal. They exist
+// only in games where a move is a single action. The page knows no rules: it offers what the geometry of the board allows.
 
 import { cell } from "./boards/checkers.js";
 import { landing } from "./boards/connect_four.js";
@@ -37,7 +37,7 @@ export function keepPremove(app, move) {
   app.refresh();
 }
 
-/** The legal move that a premove has become, which is kept no longer; undefined if it is not legal, null without one. */
+/** The premove as a legal move, once it is the seat's turn; it is then kept no longer. Undefined if it is not legal, null if there is none to play. */
 export function takePremove(app) {
   const { premove, state, mySeat } = app;
   if (!premove) {

@@ -13,7 +13,7 @@ function stored() {
 
 export const settings = { ...DEFAULTS, ...stored() };
 
-/** The key of this browser's list of games, made the first time, maybe in another tab; whoever has it can play them. */
+/** The key of this browser's list of games. It is made once, maybe in another tab; whoever has it can play these games. */
 export function ownerKey() {
   settings.owner = stored().owner ?? settings.owner;
   if (!/^[0-9a-f]{48}$/.test(settings.owner ?? "")) {
@@ -22,7 +22,7 @@ export function ownerKey() {
   return settings.owner;
 }
 
-/** Changes settings and remembers them, with what other tabs have changed. */
+/** Changes settings and remembers them; changes by other tabs stay. */
 export function change(changes) {
   Object.assign(settings, changes);
   localStorage.setItem("jaxgames", JSON.stringify({ ...stored(), ...changes }));

@@ -1,4 +1,4 @@
-// The middle of the page: the board, the plates of both players, what is to be done, and the buttons below.
+// The middle of the page: the board, the plates of both players, a line that says what to do, and the buttons below.
 
 import { BoardView } from "./board_view.js";
 import { pieceIcon } from "./boards/index.js";
@@ -158,7 +158,7 @@ export function initTable(app) {
     return [shown, board];
   }
 
-  /** Of moves of one checker by single dice that by the die shown first. */
+  /** Of several moves of one checker by single dice, the one by the die shown first. */
   function prefer(moves) {
     const order = [...(app.state.board.dice ?? [])];
     if (exchanged) {
@@ -199,7 +199,7 @@ export function initTable(app) {
     }
   }
 
-  /** The turn under way is marked while it is played, else the last whole turn. */
+  /** What is marked: the turn under way, or else the last whole turn. */
   function lastShown(shown) {
     const steps = shown.turn?.steps ?? [];
     return steps.length ? { steps } : shown.last;
@@ -246,7 +246,7 @@ export function initTable(app) {
 
   let warned = false;
 
-  /** What is left to a side, or how long it has thought. */
+  /** How much time a side has left, or how long it has thought. */
   function showClock(place) {
     const { clock, seats, you } = app.state;
     const shown = place.querySelector(".clock");
