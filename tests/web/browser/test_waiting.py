@@ -19,7 +19,7 @@ def test_nothing_but_a_pass(browser: Any, server: Server) -> None:
         table.open("game=backgammon&position=27YBACAAAEAAAA%3A65&against=random")
         button = table.page.locator("#end-turn")
         assert button.is_visible() and button.text_content().strip() == "Pass"
-        assert "nothing can be moved" in table.look()["status"]
+        assert "there is no legal move" in table.look()["status"]
         assert not [name for name in table.look()["places"].values() if "can move" in name]
         table.open_card("position")
         table.button("set-up")
