@@ -136,7 +136,7 @@ class PopulationConfig(ScoredConfig):
         "random*32",
         "whom candidates meet, and how many of each, such as random*32+hall*16. Players by their names; others: "
         "candidates of the same generation, drawn anew each time (as many as the population: everyone, also oneself); "
-        "hall: the last champions; league: former champions, those that are seldom beaten more often",
+        "hall: the last champions; league: former champions, most often those that are seldom beaten",
     )
     hall_every: int = setting(
         10, "after how many generations the champion joins the hall of fame and the league", low=1, high=10**6
