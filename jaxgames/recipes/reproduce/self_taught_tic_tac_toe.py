@@ -45,7 +45,7 @@ def settings(study: Study) -> list[Row]:
         "step size": variant.step_size,
         "training games": GAMES,
         "games of a point": WINDOW,
-        "every so many games one is self-play": len(variant.cycle) / variant.cycle.count("self"),
+        "games of which one is self-play": len(variant.cycle) / variant.cycle.count("self"),
     }
     sizes = (NETWORK.learner(1).game.num_actions, *NETWORK.layers.hidden, 1)
     return [*setting_rows(PUBLISHED, ours), *layer_rows(PUBLISHED["layers"], sizes)]

@@ -190,7 +190,7 @@ def draw_learning(study: Study, rows: Sequence[Row], path: Path) -> None:
 
 
 def legal_moves(study: Study) -> list[Row]:
-    """How many legal moves in a row networks name that learn legality, against each other and against random moves."""
+    """How many legal moves in a row networks that learn legality name, against each other and random moves."""
     changes = study.amount({"opponents": "others*8"}, {"opponents": "others*2", "generations": "20"})
     config, games, every = settings_of("adamczyk-2018-legality", changes), study.amount(1_000, 100), 20
     policy = config.network.policy()
@@ -249,7 +249,7 @@ def against_minimax(study: Study) -> list[Row]:
     """
     theirs, most = PUBLISHED["4.3 minutes until minimax is beaten"], study.amount("600", "")
     if not most:
-        return [Row("minutes until it is beaten", theirs, why="not in a quick study")]
+        return [Row("minutes until minimax is beaten", theirs, why="not in a quick study")]
     config = settings_of("adamczyk-2018-minimax", {"generations": most})
 
     def measure() -> Mapping[str, Any]:
@@ -273,11 +273,11 @@ def against_minimax(study: Study) -> list[Row]:
     draws = sum(points == 0 for points in cell["points"])
     why = "" if beaten else f"no champion of {last} epochs has won"
     return [
-        Row("minutes until it is beaten", theirs, beaten.get("minutes"), best="low", why=why or QUICKER),
-        Row("epochs until it is beaten", None, beaten.get("epoch"), digits=0, why=why),
-        Row("epochs before, whose champion draws both games or wins one and loses one", None, draws, digits=0),
-        Row(f"games won of the two with it, epoch {last}", None, 2 * end["win_rate"], digits=0),
-        Row(f"games lost of the two with it, epoch {last}", None, 2 * end["loss_rate"], digits=0),
+        Row("minutes until minimax is beaten", theirs, beaten.get("minutes"), best="low", why=why or QUICKER),
+        Row("epochs until minimax is beaten", None, beaten.get("epoch"), digits=0, why=why),
+        Row("earlier epochs whose champion drew both games, or won one and lost one", None, draws, digits=0),
+        Row(f"games won of the two with minimax, epoch {last}", None, 2 * end["win_rate"], digits=0),
+        Row(f"games lost of the two with minimax, epoch {last}", None, 2 * end["loss_rate"], digits=0),
         *(row for result in cell["matches"] for row in result_rows(result, f"{result['b']}, epoch {last}")),
     ]
 

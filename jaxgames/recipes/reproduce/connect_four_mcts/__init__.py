@@ -103,7 +103,7 @@ SYSTEM = System(
             {
                 "positions*": "other searches play other games: ours made 500 iterations, the text does not say how "
                 "many its players made",
-                "of which*": "ours learn all but a twentieth of the positions; the text's learn a random part",
+                "of these*": "ours learn all but a twentieth of the positions; the text's learn a random part",
                 "Naiv*": "other games, and other positions for validation",
             },
             takes="20 minutes",

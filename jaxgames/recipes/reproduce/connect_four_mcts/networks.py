@@ -115,10 +115,10 @@ def curves(figure: str, study: Study) -> list[Row]:
         rows = [
             Row("games of two searches", games["games"], GAMES, digits=0, is_set=True),
             Row(
-                "positions, each with its mirror image, learned and of validation", games["positions"],
+                "positions for learning and validation, with mirror images", games["positions"],
                 2 * (data["training"] + data["validation"]), digits=0,
             ),
-            Row("of which are learned at most", games["learned"], 2 * data["training"], digits=0),
+            Row("of these, learned at most", games["learned"], 2 * data["training"], digits=0),
         ]  # fmt: skip
     for setting, name in CURVES[figure].items():
         metrics = _metrics(study, figure, setting)

@@ -26,7 +26,7 @@ from jaxgames.recipes.reproduce.study import Study
 
 PUBLISHED = published("connect_four_mcts")
 QUICK = "not in quick figures"
-BY_ORDER = "; which row it is of we read from the order"
+BY_ORDER = "; we found its row by the order"
 NOTES: Mapping[str, str] = dict.fromkeys(("table 7: not kept, forgotten", "table 7: kept, forgotten"), BY_ORDER)
 """What is to be said of all rows of a cell, by its name."""
 
@@ -218,7 +218,7 @@ def openings(study: Study) -> list[Row]:
     order = sorted(COLUMNS, key=lambda column: -means[column])
     pairs = [(one, two) for i, one in enumerate(order) for two in order[i + 1 :] if worth[one] != worth[two]]
     right, seconds = sum(worth[one] > worth[two] for one, two in pairs), study.seconds_of("openings")
-    what = "pairs of first moves of different worth, ordered right"
+    what = "pairs of first moves of different worth in the right order"
     rows = [Row(what, len(pairs), right, best="high", digits=0, seconds=seconds)]
     for column, mean in means.items():
         says = {1: "wins", 0: "draws", -1: "loses"}[worth[column]]
