@@ -55,7 +55,9 @@ class Expectimax(Settings):
         None, "how many turns are considered, the best by the value itself", low=1, when={"plies": Above(1)}
     )
     within: float | None = setting(
-        None, "of these, only turns that seem at most this many points worse than the best", low=0,
+        None,
+        "of these, only turns that seem at most this many points worse than the best",
+        low=0,
         when={"plies": Above(1)},
     )
 

@@ -30,14 +30,14 @@ def add(parser: argparse.ArgumentParser) -> None:
     info = verbs.add_parser("info", help="what is in a folder")
     info.add_argument("data", metavar="FOLDER")
     info.set_defaults(command=_info)
-    merge = verbs.add_parser("merge", help="make one folder of several: join equal positions and mirror images, and split")
+    merge = verbs.add_parser("merge", help="make one folder of several: equal positions joined, and split")
     merge.add_argument("data", nargs="+", metavar="FOLDER")
     merge.add_argument("--out", required=True, metavar="FOLDER", help="where; never overwritten")
     merge.add_argument(
         "--without", action="append", default=[], metavar="WHAT",
         help="test positions to remove, with their mirror images: a folder, or a file of solved positions",
     )  # fmt: skip
-    merge.add_argument("--validation", type=float, default=0.05, metavar="SHARE", help="share kept for validation (0.05)")
+    merge.add_argument("--validation", type=float, default=0.05, metavar="SHARE", help="share for validation (0.05)")
     merge.add_argument("--split", default="game", help="by `game` (as usual), or by `position`")
     merge.add_argument("--seed", type=seed, default=0, help="seed of the split (0)")
     merge.set_defaults(command=_merge)

@@ -23,7 +23,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     length.add_argument("--minutes", type=float, help="how long to train on this machine")
     length.add_argument("--games", type=int, help="how many games to train (without both: as the recipe says)")
     parser.add_argument("--seed", type=int, help="seed of all random numbers (0)")
-    parser.add_argument("--from", dest="from_file", metavar="FILE", help="networks to begin with: a file of evolved ones, or a run")
+    parser.add_argument("--from", dest="from_file", metavar="FILE", help="networks to begin with: a file, or a run")
     parser.add_argument("--data", metavar="FOLDER", help="learn from a data set of `jaxgames data make`")
     parser.add_argument("--setting", metavar="NAME", help="one of the recipe's settings")
     parser.add_argument(

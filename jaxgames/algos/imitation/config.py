@@ -66,9 +66,7 @@ class ImitationConfig(Settings):
     )
     split: str = setting("game", "whether they are then split by games or by positions", choices=SPLITS)
     minibatch: int = setting(256, "positions of a step", low=1)
-    optimizer: str = setting(
-        "adamw", "what turns a gradient into a step", choices=("adamw", "adam", "sgd", "momentum")
-    )
+    optimizer: str = setting("adamw", "what turns a gradient into a step", choices=("adamw", "adam", "sgd", "momentum"))
     step_size: float = setting(0.002, "the first step size", above=0)
     last_step_size: float = setting(0.0001, "the step size at the end; it falls to this as a cosine", low=0)
     weight_decay: float = setting(

@@ -142,8 +142,10 @@ class PopulationConfig(ScoredConfig):
         10, "after how many generations the champion joins the hall of fame and the league", low=1, high=10**6
     )
     league_size: int = setting(
-        256, "how many former champions the league holds; when it is full, the one beaten most often leaves",
-        low=1, high=2**20,
+        256,
+        "how many former champions the league holds; when it is full, the one beaten most often leaves",
+        low=1,
+        high=2**20,
     )
     common: bool = setting(True, "whether candidates meet the same openings, dice and random moves")
     block: int | None = setting(
