@@ -31,10 +31,10 @@ RUN = """async (dark) => {
   return violations.flatMap(({ id, nodes }) => nodes.map((node) => line(id, node)));
 }"""
 
-# All that is read on the page, by eyes or by a screen reader.
+# All that is read on the page, by eyes or by a screen reader. What a command of the command line says is its own text.
 TEXTS = """() => {
   const texts = [document.title];
-  for (const element of document.querySelectorAll("body *:not(script)")) {
+  for (const element of document.querySelectorAll("body *:not(script, .says)")) {
     const own = [...element.childNodes].filter(({ nodeType }) => nodeType === Node.TEXT_NODE);
     const attributes = ["aria-label", "title", "placeholder", "alt"].map((name) => element.getAttribute(name) ?? "");
     texts.push(...own.map(({ data }) => data), ...attributes);
