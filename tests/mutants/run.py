@@ -10,6 +10,7 @@ import os
 import queue
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -82,17 +83,23 @@ def passes(project: Path, tests: Sequence[str], cache: Path, limit: float | None
         "JAX_COMPILATION_CACHE_DIR": str(cache),
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
         "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+        "JAXGAMES_PATIENCE": "60",  # seconds that a test of the page waits; what it plays was compiled before
     }
     # Where all tests are named they run in any case; beside a whole file only quick ones do.
     marks = () if all("::" in test for test in tests) else ("-m", "not slow")
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *marks, *tests]
-    try:
-        done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, timeout=limit)
-    except subprocess.TimeoutExpired:
-        return False, f"still running after {limit} seconds"
-    if done.returncode not in (0, 1):  # 1: tests failed; else there are none, or they could not be read
-        raise ValueError(f"{' '.join(tests)}: pytest ended with {done.returncode}\n{done.stdout[-3000:]}{done.stderr}")
-    return done.returncode == 0, done.stdout
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=project, env=environment, text=True, start_new_session=True, **pipes) as running:
+        try:
+            said, complaints = running.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            return False, f"still running after {limit} seconds"
+        finally:
+            if running.returncode is None:
+                os.killpg(running.pid, signal.SIGKILL)  # and the servers that it has started
+    if running.returncode not in (0, 1):  # 1: tests failed; else there are none, or they could not be read
+        raise ValueError(f"{' '.join(tests)}: pytest ended with {running.returncode}\n{said[-3000:]}{complaints}")
+    return running.returncode == 0, said
 
 
 def survivors(edits: Sequence[Edit], root: Path, jobs: int) -> list[str]:

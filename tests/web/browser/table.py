@@ -1,6 +1,7 @@
 """What the tests of the page do: they look at the names of squares, as a screen reader does, and click and type."""
 
 import io
+import os
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from typing import Any
 
 from PIL import Image
 
-PATIENCE = 300_000  # milliseconds: a player may have to be compiled first, on a machine that has other work
+PATIENCE = 1000 * int(os.environ.get("JAXGAMES_PATIENCE", 300))  # ms: a player may have to be compiled, beside other work
 
 # One look at the board: its version, whose turn it is, and the names and middles of all places.
 LOOK = """
