@@ -12,6 +12,7 @@ from jaxgames.algos.imitation.data import (
     header_of,
     joined,
     load,
+    load_each,
     open_of,
     prepare,
     to_arrays,
@@ -132,6 +133,10 @@ def test_no_room_in_memory_is_said_before_it_starts(tmp_path, monkeypatch):
     monkeypatch.setattr(data_module, "free_bytes", lambda: 200)
     with pytest.raises(ValueError, match=r"GiB are free; about 1 of its 2 positions would fit"):
         load(folder, GAME)
+    monkeypatch.setattr(data_module, "free_bytes", lambda: 600)  # for each, but not for both
+    load_each([folder], GAME)
+    with pytest.raises(ValueError, match=r"^\S+, \S+: .* are free; about 3 of its 4 positions would fit$"):
+        load_each([folder, folder], GAME)
 
 
 def test_mirror_images_have_one_key():
