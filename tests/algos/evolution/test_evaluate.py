@@ -26,8 +26,8 @@ from jaxgames.algos.evolution.evaluate import (
 from jaxgames.algos.evolution.evolution import summarize
 from jaxgames.algos.evolution.fitness import ByPlay
 from jaxgames.algos.evolution.noise import noise
-from jaxgames.algos.evolution.play import FixedPlayer, Networks, RandomMoves
 from jaxgames.algos.evolution.operators import Truncation
+from jaxgames.algos.evolution.play import FixedPlayer, Networks, RandomMoves
 from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.algos.evolution.strategies.group_ga import GroupGA
 from jaxgames.algos.evolution.strategies.hill_climb import HillClimb
