@@ -123,7 +123,7 @@ def _check_memory(folders: list[DataSetFolder], game: Game) -> None:
         fits = int(free / (3 * each))
         raise ValueError(
             f"{', '.join(str(folder.path) for folder in folders)}: {need / 2**30:.1f} GiB of memory are needed, "
-            f"{free / 2**30:.1f} GiB are free; about {fits:,} of its {count:,} positions would fit"
+            f"{free / 2**30:.1f} GiB are free; about {fits:,} of the {count:,} positions would fit"
         )
 
 
