@@ -23,8 +23,8 @@ from jaxgames.ops import materialize, random_bits
 
 MOVED = {
     "slice", "squeeze", "reshape", "broadcast_in_dim", "transpose", "gather", "dynamic_slice", "concatenate",
-    "select_n", "copy", "rev", "expand_dims", "random_wrap", "random_unwrap", "split", "pad", "device_put",
-    "optimization_barrier", "dynamic_update_slice", "scatter",
+    "select_n", "copy", "random_clone", "rev", "expand_dims", "random_wrap", "random_unwrap", "split", "pad",
+    "device_put", "optimization_barrier", "dynamic_update_slice", "scatter",
 }  # fmt: skip
 """Primitives that use no bits: they move them."""
 HASHES = {"random_bits": "hash", "fold_in": "fold_in"}

@@ -17,7 +17,7 @@ from jaxgames.algos.imitation.data import (
     SplitCounts,
     header_of,
     joined,
-    load,
+    load_each,
     open_of,
     prepare,
     to_arrays,
@@ -139,7 +139,7 @@ def played_games(
 def recorded_games(game: Game, files: Sequence[str | Path]) -> Maker:
     """The games of files in the formats of `jaxgames.records`; every action is a row.
 
-    Raises `ValueError` for files of other games or options, and if there are no games.
+    Raises `ValueError` for files of other games or options, and if there are no games, or none has a move.
     """
     names = [str(file) for file in files]
     records: list[GameRecord] = []
@@ -152,6 +152,8 @@ def recorded_games(game: Game, files: Sequence[str | Path]) -> Maker:
         records += games
     if not records:
         raise ValueError(f"no games in {', '.join(names) or 'no files'}")
+    if not any(record.turns for record in records):
+        raise ValueError(f"no moves in the games of {', '.join(names)}")
 
     def rows(shard: int) -> LabeledPositions:
         first = shard * RECORDS_PER_SHARD
@@ -161,11 +163,9 @@ def recorded_games(game: Game, files: Sequence[str | Path]) -> Maker:
                 points = record.points or 0.0
                 value = points if turn.seat == 0 else -points
                 found += [(*step, value, record.points is not None, number) for step in _steps(turn)]
-        if not found:
-            raise ValueError(f"no moves in the games of {', '.join(names)}")
-        positions, actions, values, known, numbers = zip(*found, strict=True)
-        columns = (np.array(actions), np.array(values) + 0.0, np.array(known), np.array(numbers))
-        return labeled(game, _stacked(positions), *columns)
+        positions, actions, values, known, numbers = zip(*found, strict=True) if found else [()] * 5
+        columns = (np.array(values) + 0.0, np.array(known, bool), np.array(numbers, np.int64))
+        return labeled(game, _stacked(game, positions), np.array(actions, np.int64), *columns)
 
     made = {"by": "files", **_made_of(names), "games": len(records)}
     return Maker(game, -(-len(records) // RECORDS_PER_SHARD), made, rows)
@@ -243,8 +243,10 @@ def _made_of(files: Sequence[str | Path]) -> dict[str, list[str]]:
     return {"files": [Path(file).name for file in files], "sha256": [fingerprint(Path(file))[1] for file in files]}
 
 
-def _stacked(positions: Sequence[Any]) -> Any:
-    return jax.tree.map(lambda *leaves: np.stack(leaves), *positions)
+def _stacked(game: Game, positions: Sequence[Any]) -> Any:
+    """Positions as a batch, which may be empty."""
+    shapes = jax.eval_shape(game.init_position, jax.random.key(0))
+    return jax.tree.map(lambda of, *leaves: np.array(leaves, of.dtype).reshape(-1, *of.shape), shapes, *positions)
 
 
 def _read_solved(game: Game, files: Sequence[str | Path]) -> list[solved.Solved]:
@@ -260,7 +262,7 @@ def _read_solved(game: Game, files: Sequence[str | Path]) -> list[solved.Solved]
 
 
 def _with_legal_actions(game: Game, positions: Sequence[solved.Solved]) -> tuple[Any, np.ndarray]:
-    stacked = _stacked([from_plain(one.board) for one in positions])
+    stacked = _stacked(game, [from_plain(one.board) for one in positions])
     return stacked, legal_actions(game, stacked)
 
 
@@ -400,7 +402,7 @@ def merge_data(
         raise ValueError(f"{path} exists already and is never overwritten; {DataSetFolder.ANOTHER}")
     options = game_options(game)
     folders = [open_of(source, game, options) for source in sources]
-    rows, counts = prepare(game, joined([load(folder, game) for folder in folders]), tests, validation, split, seed)
+    rows, counts = prepare(game, joined(load_each(folders, game)), tests, validation, split, seed)
     made = {
         "by": "merge", "validation": validation, "split": split, "seed": seed, **(note or {}),
         "sha256": digest(to_arrays(rows).values()), "counts": counts._asdict(),

@@ -240,7 +240,8 @@ class _Loop(NamedTuple):
             return self.keep(self._after(before, actions, extras, keys[1]))
 
         last, (words, extras) = lax.scan(step, pack(carry), keys, unroll=STEPS_A_ROUND)
-        return unpack(last, carry), jax.vmap(keep)(words, extras, keys)
+        # The same draws once more, to the same states, which JAX's check of keys is told.
+        return unpack(last, carry), jax.vmap(keep)(words, extras, jax.random.clone(keys))
 
     def _states(self, carry: Any) -> State:
         return carry.states(self.game) if self.auto_reset else carry

@@ -202,7 +202,7 @@ def key(value: Any, name: str = "key") -> Any:
 @functools.cache
 def _words_of_key(generator: Any) -> int:
     """The generator of a legacy key: JAX always takes it for one of its default generator, whatever made it."""
-    return jax.eval_shape(jax.random.PRNGKey, 0).shape[0]
+    return jax.eval_shape(lambda: jax.random.key_data(jax.random.key(0))).shape[0]
 
 
 def batch_of(shape: tuple[int, ...]) -> str:

@@ -1,6 +1,6 @@
 """Batches of positions, or of any pytrees of arrays whose first axis is the batch.
 
-`equal`, `select` and `take` are for JAX and NumPy; the others are for NumPy, outside of `jit`.
+`copied`, `equal`, `select` and `take` are for JAX and NumPy; the others are for NumPy, outside of `jit`.
 """
 
 import dataclasses
@@ -52,6 +52,11 @@ def num_rows(tree: Any) -> int:
 def take(tree: Tree, rows: Any) -> Tree:
     """Some rows, chosen by anything that indexes an array."""
     return jax.tree.map(lambda x: x[rows], tree)
+
+
+def copied(tree: Tree) -> Tree:
+    """The same arrays once more: what takes them into its state can be donated, and the caller still has his own."""
+    return jax.tree.map(jnp.copy, tree)
 
 
 def concatenate(trees: list[Tree]) -> Tree:

@@ -1,12 +1,13 @@
 """Evaluations for those who look: hints, analyses that grow while a person thinks, the curve of a game."""
 
 import asyncio
+import operator
 from typing import Any
 
 from jaxgames.envs.core import State
 from jaxgames.players.generic import advisor
 from jaxgames.players.player import Player
-from jaxgames.sessions.session import Session
+from jaxgames.sessions.session import PlayedTurn, Session
 from jaxgames.web import analysis
 from jaxgames.web.analysis import Finding, has_values
 from jaxgames.web.connection import Client
@@ -90,10 +91,10 @@ async def analyse_ply(room: Room, client: Client, message: dict[str, Any]) -> No
     """Handles `analyse`."""
     spec, lane = await _analyst(room, client, message)
     ply, session = message["ply"], room.session
-    state = room.state_at(ply)
+    state, before = room.state_at(ply), session.turns[:ply]
     seat = room.acting(state)
     finding = await _first(room, lane, state)
-    _check(room, client, message, room.session is session)
+    _check(room, client, message, room.session is session and _begins_with(session, before))
     _note(room, ply, seat, finding)
     shown = _shown(room, finding, state, seat, ply, spec)
     client.put({**shown, "version": room.version, "id": message["id"], "final": True})
@@ -102,14 +103,14 @@ async def analyse_ply(room: Room, client: Client, message: dict[str, Any]) -> No
 async def curve(room: Room, client: Client, message: dict[str, Any]) -> None:
     """Handles `curve`."""
     _, lane = await _analyst(room, client, message)
-    session = room.session
-    count = len(session.turns) + 1
+    session, before = room.session, room.session.turns[:]
+    count = len(before) + 1
     for ply in range(count):
         if ply not in room.values:
             state = room.state_at(ply)
             seat = room.acting(state)
             finding = await _first(room, lane, state)
-            _check(room, client, message, room.session is session and len(session.turns) >= count - 1)
+            _check(room, client, message, room.session is session and _begins_with(session, before))
             _note(room, ply, seat, finding)
         final = ply == count - 1
         if final or ply % CURVE_STEP == CURVE_STEP - 1:
@@ -164,6 +165,11 @@ async def _analyst(room: Room, client: Client, message: dict[str, Any]) -> tuple
     lane = await room.engine.lane(spec, room.choice.game)
     _check(room, client, message, room.session is session)
     return spec, lane
+
+
+def _begins_with(session: Session, turns: list[PlayedTurn]) -> bool:
+    """Whether a game still has these turns: none was taken back, and another one played."""
+    return len(session.turns) >= len(turns) and all(map(operator.is_, session.turns, turns))
 
 
 def _check(room: Room, client: Client, message: dict[str, Any], same: bool) -> None:

@@ -310,16 +310,16 @@ class Lobby:
 
     async def end_idle(self) -> int:
         """Ends the sessions in which nothing happens; how many there were."""
-        now, ended = time.monotonic(), []
-        for room in self.rooms.values():
+        ended = 0
+        for room in list(self.rooms.values()):  # while one is closed, others may end otherwise, or be joined
+            now = time.monotonic()
             idle = now - room.used > 60 * self.limits.idle_minutes
             left = not room.clients and now - room.left > 60 * self.limits.left_minutes
-            if idle or left:
-                ended.append(room)
-        for room in ended:
-            del self.rooms[room.id]
-            await room.close("the session has ended, as nothing happened in it")
-        return len(ended)
+            if self.rooms.get(room.id) is room and (idle or left):
+                del self.rooms[room.id]
+                await room.close("the session has ended, as nothing happened in it")
+                ended += 1
+        return ended
 
     async def close(self) -> None:
         """Ends all sessions."""

@@ -236,10 +236,13 @@ def recorded(folder, text):
 
 def test_games_without_a_result_and_games_of_later_shards(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "RECORDS_PER_SHARD", 1)
-    maker = recorded(tmp_path, "14253 1-0\n142 *")
+    maker = recorded(tmp_path, "14253 1-0\n- 0-1\n142 *")  # the second is given up without a move
     rows = [maker.rows(shard) for shard in range(maker.shards)]
-    assert [one.game.tolist() for one in rows] == [[0] * 5, [1] * 3]
-    assert [one.value_weight.tolist() for one in rows] == [[1] * 5, [0] * 3]
+    assert [one.game.tolist() for one in rows] == [[0] * 5, [], [2] * 3]
+    assert [one.value_weight.tolist() for one in rows] == [[1] * 5, [], [0] * 3]
+    assert data_info(make_data(maker, tmp_path / "d").path)["positions"] == 8
+    with pytest.raises(ValueError, match=r"^no moves in the games of .*games.txt$"):
+        recorded(tmp_path, "- 0-1")
 
 
 def test_what_is_merged_into_several_shards_and_what_is_told_of_it(tmp_path, monkeypatch):

@@ -25,13 +25,14 @@ LONG = ("one round", "gumbel", "alpha-beta")
 """What compiles for longer than all else."""
 
 
-FLAGS = ("jax_enable_x64", "jax_debug_nans", "jax_check_tracer_leaks")
+QUICK = ("jax_enable_x64", "jax_debug_nans", "jax_debug_key_reuse", "jax_enable_custom_prng")
+FLAGS = (*QUICK, "jax_check_tracer_leaks")
 
 
 def test_results_are_the_same():
-    """In the quick tier two flags are on at once, as each program is compiled for each set of them."""
+    """In the quick tier four flags are on at once, as each program is compiled for each set of them."""
     plain = run("none", *LONG)
-    assert run(",".join(FLAGS[:2]), *LONG) == plain
+    assert run(",".join(QUICK), *LONG) == plain
     found = run("jax_disable_jit", *LONG)
     assert found == {name: plain[name] for name in found}
     assert {"tic_tac_toe", "uct"} <= found.keys()

@@ -165,6 +165,31 @@ def test_the_page_goes_on_while_something_is_evaluated_and_hears_that_it_is_of_n
         assert len(ann.ask("curve")["values"]) == 1
 
 
+@pytest.mark.parametrize(("kind", "evaluated"), [("analyse", 1), ("curve", 3)])
+def test_what_is_known_of_a_turn_that_was_taken_back_is_not_noted_of_the_next(monkeypatch, http, kind, evaluated):
+    begun, go, analyse_, asked = threading.Event(), threading.Event(), hints.analysis.analyse, []
+
+    def slowly(*arguments, **options):
+        asked.append(arguments)
+        if len(asked) == evaluated:
+            begun.set()
+            go.wait(60)
+        yield from analyse_(*arguments, **options)
+
+    with page(http) as ann:
+        ann.create("tic_tac_toe", position="XX./OO./...")
+        ann.do("turn", text="7")
+        ann.do("turn", text="8")
+        monkeypatch.setattr(hints.analysis, "analyse", slowly)
+        number = ann.send(kind, **({"ply": 2} if kind == "analyse" else {}))
+        begun.wait(60)
+        ann.do("undo")
+        assert ann.do("turn", text="6")["over"]["text"] == "O wins"
+        go.set()
+        assert "changed meanwhile" in ann.until(lambda message: message.get("id") == number)["message"]
+        assert ann.ask("look", ply=2)["value"] is None
+
+
 def test_no_help_while_two_people_play(http):
     with page(http) as ann, page(http) as bob, page(http) as eve:
         ann.create("tic_tac_toe")

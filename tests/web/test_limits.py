@@ -114,6 +114,32 @@ def test_a_session_that_all_have_left_ends_later(small):
     assert asyncio.run(_in_loop_of(http, server.lobby.end_idle)) == 1 and room.id not in server.lobby.rooms
 
 
+@pytest.mark.parametrize("meanwhile", ["ended", "joined"])
+def test_what_happens_while_an_idle_session_is_closed_is_seen(meanwhile):
+    class Idle:
+        def __init__(self, name):
+            self.id, self.clients, self.used, self.left, self.closed = name, set(), -1e9, -1e9, False
+
+        async def close(self, reason):
+            await asyncio.sleep(0)
+            self.closed = True
+
+    async def run():
+        lobby, one, other = Lobby(SimpleNamespace(limits=SMALL)), Idle("one"), Idle("other")
+        lobby.rooms = {"one": one, "other": other}
+        ending = asyncio.create_task(lobby.end_idle())
+        await asyncio.sleep(0)
+        if meanwhile == "ended":
+            assert await lobby._make_room()
+        else:
+            other.clients.add("Ann")
+            other.used = other.left = time.monotonic()
+        assert await ending == 1 and one.closed
+        assert list(lobby.rooms.values()) == [other] * (meanwhile == "joined") and other.closed == (not lobby.rooms)
+
+    asyncio.run(run())
+
+
 async def _in_loop_of(http, function):
     """A coroutine function in the event loop of the application."""
     return http.portal.call(function)

@@ -91,8 +91,13 @@ def load(folder: DataSetFolder, game: Game) -> LabeledPositions:
 
     Raises `ValueError` for broken shards, and for more rows than fit into memory.
     """
-    _check_memory(folder, game)
-    return of_arrays(game, folder.read_all(), str(folder.path))
+    return load_each([folder], game)[0]
+
+
+def load_each(folders: list[DataSetFolder], game: Game) -> list[LabeledPositions]:
+    """The rows of each data set. Raises `ValueError` as `load`, also if all of them do not fit together."""
+    _check_memory(folders, game)
+    return [of_arrays(game, folder.read_all(), str(folder.path)) for folder in folders]
 
 
 def joined(parts: list[LabeledPositions]) -> LabeledPositions:
@@ -105,19 +110,20 @@ def joined(parts: list[LabeledPositions]) -> LabeledPositions:
     return concatenate(numbered)
 
 
-def _check_memory(folder: DataSetFolder, game: Game) -> None:
-    """Raises `ValueError` if the arrays of a data set need more memory than is free."""
+def _check_memory(folders: list[DataSetFolder], game: Game) -> None:
+    """Raises `ValueError` if the arrays of data sets need more memory than is free."""
     position = jax.eval_shape(game.init_position, jax.random.key(0))
     of_position = sum(int(np.prod(leaf.shape)) * leaf.dtype.itemsize for leaf in jax.tree.leaves(position))
     each = of_position + 3 * game.num_actions + 25
     free = free_bytes()
-    counts = [len(folder.read(number, ("game",))["game"]) for number in range(folder.shards)]
-    need = 3 * each * sum(counts)  # as read, joined, and shuffled
+    shards = ((folder, number) for folder in folders for number in range(folder.shards))
+    count = sum(len(folder.read(number, ("game",))["game"]) for folder, number in shards)
+    need = 3 * each * count  # as read, joined, and shuffled
     if free is not None and need > free:
         fits = int(free / (3 * each))
         raise ValueError(
-            f"{folder.path} needs {need / 2**30:.1f} GiB of memory, {free / 2**30:.1f} GiB are free; "
-            f"about {fits:,} of its {sum(counts):,} positions would fit"
+            f"{', '.join(str(folder.path) for folder in folders)}: {need / 2**30:.1f} GiB of memory are needed, "
+            f"{free / 2**30:.1f} GiB are free; about {fits:,} of the {count:,} positions would fit"
         )
 
 

@@ -21,6 +21,7 @@ from jaxgames.algos.td.td_lambda import EligibilityTraces, eligibility_traces, l
 from jaxgames.algos.td.value import ValueNetwork
 from jaxgames.nets import MLP_ONLY, NetworkSpec
 from jaxgames.ops import checks, packing
+from jaxgames.ops.pytrees import copied
 from jaxgames.ops.settings import group, setting
 
 BLOCK = 16
@@ -57,7 +58,7 @@ class Learner:
         """The state before the first update, with random weights or with `params`."""
         checks.key(key)
         weights_key, games_key = jax.random.split(key)
-        return self.begin(self.init_params(weights_key) if params is None else params, games_key)
+        return self.begin(self.init_params(weights_key) if params is None else copied(params), games_key)
 
     def init_params(self, key: Key[Array, ""]) -> Any:
         """The first weights of the player."""

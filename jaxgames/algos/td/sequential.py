@@ -18,7 +18,7 @@ from jaxgames.algos.td.config import SquaredErrorConfig
 from jaxgames.algos.td.learner import Learner, Metrics
 from jaxgames.algos.td.td_lambda import OuterProduct, Traces
 from jaxgames.ops import checks
-from jaxgames.ops.pytrees import select
+from jaxgames.ops.pytrees import copied, select
 from jaxgames.ops.random_bits import fold_in, random_bits
 from jaxgames.ops.settings import setting
 
@@ -88,7 +88,7 @@ class Sequential(Learner):
     @override
     def init(self, key: Key[Array, ""], params: Any = None) -> SequentialState:
         checks.key(key)
-        params = self.network.init(key) if params is None else params
+        params = self.network.init(key) if params is None else copied(params)
         return SequentialState(params, jnp.float32(self.config.step_size), jnp.int32(0))
 
     @override

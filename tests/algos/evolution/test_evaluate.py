@@ -26,8 +26,14 @@ from jaxgames.algos.evolution.evaluate import (
 from jaxgames.algos.evolution.evolution import summarize
 from jaxgames.algos.evolution.fitness import ByPlay
 from jaxgames.algos.evolution.noise import noise
+from jaxgames.algos.evolution.operators import Truncation
 from jaxgames.algos.evolution.play import FixedPlayer, Networks, RandomMoves
 from jaxgames.algos.evolution.saved import NetworkConfig
+from jaxgames.algos.evolution.strategies.group_ga import GroupGA
+from jaxgames.algos.evolution.strategies.hill_climb import HillClimb
+from jaxgames.algos.evolution.strategies.map_elites import MapElites
+from jaxgames.algos.evolution.strategies.neuroevolution import Neuroevolution
+from jaxgames.algos.evolution.strategies.nsga2 import NSGA2
 from jaxgames.algos.evolution.strategies.open_es import OpenES, OpenESConfig
 from jaxgames.algos.evolution.strategies.population import HallOfFame, League
 from jaxgames.nets import NetworkSpec
@@ -261,3 +267,23 @@ def test_diversity_is_a_share_of_the_size_of_weights():
     strategy = SimpleNamespace(sample=lambda x: x, best_networks=lambda x: x[:1], metrics=lambda x: {})
     _, diversity, _ = summarize.__wrapped__(SimpleNamespace(strategy=strategy), jnp.float32([[1, 3], [3, -1]]))
     assert float(diversity) == pytest.approx(np.sqrt(2.5 / 5))
+
+
+def test_states_hold_no_array_of_the_caller_and_none_twice():
+    """Whoever donates a state, so that a generation needs no second one, keeps the key and the weights."""
+    key, first = jax.random.key(0), jnp.zeros(4, jnp.float32)
+
+    def zeros(key, numbers):
+        return jnp.zeros((len(numbers), 4), jnp.float32)
+
+    states = {
+        "OpenES": OpenES(4, 4).start(key, first),
+        "genetic": Neuroevolution(4, 4, zeros, Truncation(2)).init(key),
+        "groups": GroupGA(4, zeros, groups=2, members=2, keep=1, best=1).init(key),
+        "hill climbing": HillClimb(4, tested=True).init(key),
+        "MAP-Elites": MapElites(4, 4, zeros, low=(0,), high=(1,)).init(key),
+        "NSGA-II": NSGA2(4, 4, zeros).init(key),
+    }
+    for name, state in states.items():
+        arrays = [jax.random.key_data(x) if x.dtype == key.dtype else x for x in (key, first, *jax.tree.leaves(state))]
+        assert len({array.unsafe_buffer_pointer() for array in arrays}) == len(arrays), name

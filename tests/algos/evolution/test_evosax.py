@@ -59,6 +59,14 @@ def test_first_generation_is_told_and_nan_is_the_worst():
     np.testing.assert_array_equal(algorithm.champion(told), state.genomes[second])
 
 
+def test_a_state_holds_no_array_of_the_caller_and_none_twice():
+    """So that states can be donated: a population would otherwise be in it twice."""
+    key, first = jax.random.key(0), jnp.zeros((10, 6), jnp.float32)
+    state = Evosax("SimpleGA", 10, 6).start(key, first)
+    arrays = [jax.random.key_data(x) if x.dtype == key.dtype else x for x in (key, first, *jax.tree.leaves(state))]
+    assert len({array.unsafe_buffer_pointer() for array in arrays}) == len(arrays)
+
+
 def test_no_gene_of_the_first_generation_is_the_hash_of_zero():
     """Which the words of key 0 are: it is the least number of noise."""
     genomes = jax.jit(Evosax("SimpleGA", 10, 6).init)(jax.random.key(0)).genomes

@@ -20,6 +20,15 @@ def first(key, numbers):
 ELITES = MapElites(64, 5, first, LOW, HIGH, 4, operators.IsoLine(0.2))
 
 
+def test_the_first_candidates_pass_jaxs_check_of_keys():
+    """As `evaluate` asks for them, block by block."""
+    state = jax.jit(ELITES.init)(jax.random.key(0))
+    blocks = jnp.arange(8, dtype=jnp.int32).reshape(2, 4)
+    with jax.debug_key_reuse(True):
+        found = jax.jit(lambda state: jax.lax.map(lambda numbers: ELITES.ask(state, numbers), blocks))(state)
+    np.testing.assert_array_equal(found.reshape(8, 5), jax.jit(first)(state.key, blocks.ravel()))
+
+
 def plain_place(descriptor):
     """The row and column of a cell."""
     parts = [int(np.floor(4 * (x - low) / (high - low))) for x, low, high in zip(descriptor, LOW, HIGH, strict=True)]

@@ -12,6 +12,7 @@ from jaxgames.algos.imitation.data import (
     header_of,
     joined,
     load,
+    load_each,
     open_of,
     prepare,
     to_arrays,
@@ -130,8 +131,12 @@ def test_data_of_something_else_are_refused(tmp_path, changes, line):
 def test_no_room_in_memory_is_said_before_it_starts(tmp_path, monkeypatch):
     folder = write(tmp_path / "d", [rows(["4", "3"])])
     monkeypatch.setattr(data_module, "free_bytes", lambda: 200)
-    with pytest.raises(ValueError, match=r"GiB are free; about 1 of its 2 positions would fit"):
+    with pytest.raises(ValueError, match=r"GiB are free; about 1 of the 2 positions would fit"):
         load(folder, GAME)
+    monkeypatch.setattr(data_module, "free_bytes", lambda: 600)  # for each, but not for both
+    load_each([folder], GAME)
+    with pytest.raises(ValueError, match=r"^\S+, \S+: .* are free; about 3 of the 4 positions would fit$"):
+        load_each([folder, folder], GAME)
 
 
 def test_mirror_images_have_one_key():

@@ -68,3 +68,14 @@ def test_every_setting_of_learning_counts(method):
         assert "lambda_" not in config.declarations()
     else:
         assert abs(weights(lambda_=0.0) - usual).max() > 1e-4
+
+
+@pytest.mark.parametrize("method", ["n_step", "sequential_td"])
+def test_a_state_that_is_donated_leaves_the_caller_the_weights_that_it_began_with(method, monkeypatch):
+    learner = make_learner(make_config(method, game="tic_tac_toe", hidden=(2,), outputs=2))
+    if method == "n_step":  # its games are not asked for here, as they would be compiled
+        monkeypatch.setattr(type(learner), "begin", lambda self, params, key: params)
+    params = jax.jit(learner.network.init)(jax.random.key(0))
+    state = learner.init(jax.random.key(1), params)
+    jax.jit(lambda state: jax.tree.map(lambda x: x + 1, state), donate_argnums=0)(state)
+    assert jax.tree.all(jax.tree.map(lambda x: not x.is_deleted(), params))

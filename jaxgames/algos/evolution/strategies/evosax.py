@@ -18,6 +18,7 @@ from jaxgames.algos.evolution.noise import noise
 from jaxgames.algos.evolution.ranking import check_scores, raw
 from jaxgames.algos.evolution.strategies.population import PopulationConfig
 from jaxgames.ops import checks, settings
+from jaxgames.ops.pytrees import copied
 from jaxgames.ops.settings import setting
 
 SIGMA = 0.05
@@ -140,7 +141,7 @@ class Evosax:
             else:
                 genomes = first
                 strategy = self.strategy.init(own, genomes, jnp.zeros(self.population, jnp.float32), self.params)
-        return EvosaxState(_settled(strategy), genomes, key, jnp.int32(0))
+        return EvosaxState(*copied((_settled(strategy), genomes, key)), jnp.int32(0))
 
     def begin(self, key: Key[Array, ""], first: Callable[[Array], Array]) -> EvosaxState:
         """The state before the first generation, at the first weights of a network, or with a whole population."""

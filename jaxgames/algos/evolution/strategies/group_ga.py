@@ -23,6 +23,7 @@ from jaxgames.algos.evolution.operators import (
 )
 from jaxgames.algos.evolution.strategies.neuroevolution import InitGenomes
 from jaxgames.ops import checks
+from jaxgames.ops.pytrees import copied
 from jaxgames.ops.settings import setting
 
 SCHEDULES = ("sequential", "parallel")
@@ -131,7 +132,7 @@ class GroupGA(Strategy):
         checks.key(key)
         genomes = self.first(key, jnp.arange(self.groups * self.members, dtype=jnp.int32))
         scores = jnp.full((self.groups, self.members), jnp.nan, jnp.float32)
-        return GroupState(genomes.reshape(*scores.shape, self.dimension), scores, key, jnp.int32(0))
+        return GroupState(genomes.reshape(*scores.shape, self.dimension), scores, copied(key), jnp.int32(0))
 
     @override
     def init_from(self, key: Key[Array, ""], networks: Float32[Array, "n dimension"]) -> GroupState:

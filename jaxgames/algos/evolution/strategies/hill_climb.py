@@ -15,6 +15,7 @@ from jaxgames.algos.evolution.operators import Gaussian, Mutation, candidate_bit
 from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.algos.td.config import GAMES_BETWEEN_TESTS, STEP_SIZES, Tests, first_tests
 from jaxgames.ops import checks
+from jaxgames.ops.pytrees import copied
 from jaxgames.ops.settings import group, setting
 
 BOUNDS = ("clip", "scale")
@@ -94,7 +95,7 @@ class HillClimb(Strategy):
         checks.key(key)
         champion = jnp.zeros(self.dimension, jnp.float32)
         tests = first_tests(champion) if self.tested else None
-        return HillClimbState(champion, key, jnp.int32(0), jnp.int32(0), tests)
+        return HillClimbState(champion, copied(key), jnp.int32(0), jnp.int32(0), tests)
 
     @override
     def generation(self, state: HillClimbState, evolution: Evolution) -> tuple[HillClimbState, Scores]:

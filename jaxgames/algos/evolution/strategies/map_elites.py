@@ -18,6 +18,7 @@ from jaxgames.algos.evolution.ranking import check_scores
 from jaxgames.algos.evolution.strategies.neuroevolution import InitGenomes
 from jaxgames.algos.evolution.strategies.population import PopulationConfig
 from jaxgames.ops import checks
+from jaxgames.ops.pytrees import copied
 from jaxgames.ops.settings import own, setting
 from jaxgames.runs import Archive
 
@@ -90,7 +91,7 @@ class MapElites:
             jnp.zeros((size, self.dimension), jnp.float32),
             jnp.full(size, -jnp.inf, jnp.float32),
             jnp.zeros((size, self.axes), jnp.float32),
-            key,
+            copied(key),
             jnp.int32(0),
         )
 
@@ -108,7 +109,7 @@ class MapElites:
 
         def drawn_anew() -> Float32[Array, "b dimension"]:
             later = jax.random.fold_in(state.key, state.generation)
-            return self.first(jnp.where(state.generation == 0, state.key, later), numbers)
+            return self.first(jnp.where(state.generation == 0, jax.random.clone(state.key), later), numbers)
 
         return lax.cond(ends[-1] == 0, drawn_anew, bred)
 

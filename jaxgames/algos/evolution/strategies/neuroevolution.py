@@ -27,6 +27,7 @@ from jaxgames.algos.evolution.operators import (
 from jaxgames.algos.evolution.ranking import check_scores
 from jaxgames.algos.evolution.strategies.population import PopulationConfig
 from jaxgames.ops import checks
+from jaxgames.ops.pytrees import copied
 from jaxgames.ops.settings import setting
 
 InitGenomes = Callable[[Key[Array, ""], Int32[Array, " n"]], Float32[Array, "n dimension"]]
@@ -91,7 +92,7 @@ class Neuroevolution:
             pool=self.first(key, jnp.arange(pool, dtype=jnp.int32)),
             scores=jnp.full(pool, jnp.nan, jnp.float32),
             parents=jnp.zeros((self.population, parents), jnp.int32),
-            key=key,
+            key=copied(key),
             generation=jnp.int32(0),
         )
 

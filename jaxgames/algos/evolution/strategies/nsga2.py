@@ -29,6 +29,7 @@ from jaxgames.algos.evolution.ranking import check_scores
 from jaxgames.algos.evolution.strategies.neuroevolution import InitGenomes
 from jaxgames.algos.evolution.strategies.population import PopulationConfig
 from jaxgames.ops import checks
+from jaxgames.ops.pytrees import copied
 from jaxgames.ops.settings import setting
 from jaxgames.runs import Fronts
 
@@ -147,7 +148,7 @@ class NSGA2:
             jnp.zeros((self.population, self.dimension), jnp.float32),
             jnp.full((self.population, self.objectives), -jnp.inf, jnp.float32),
             jnp.zeros(self.population, jnp.int32),
-            key,
+            copied(key),
             jnp.int32(0),
         )
 

@@ -18,6 +18,7 @@ from jaxgames.algos.evolution.noise import by_shares, check_mesh, noise, noise_s
 from jaxgames.algos.evolution.ranking import SHAPINGS, check_scores
 from jaxgames.algos.evolution.strategies.population import PopulationConfig
 from jaxgames.ops import checks
+from jaxgames.ops.pytrees import copied
 from jaxgames.ops.settings import setting
 
 
@@ -80,7 +81,7 @@ class MirroredES:
         """
         mean = jnp.asarray(checks.array("mean", mean, jnp.floating, (self.dimension,)), jnp.float32)
         with jax.numpy_dtype_promotion("standard"):
-            return OpenESState(mean, self.optimizer.init(mean), key, jnp.int32(0))
+            return OpenESState(copied(mean), self.optimizer.init(mean), copied(key), jnp.int32(0))
 
     def begin(self, key: Key[Array, ""], first: Callable[[Array], Array]) -> OpenESState:
         """The state before the first generation, at a network's first weights, `first(numbers)`."""
