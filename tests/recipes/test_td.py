@@ -82,6 +82,8 @@ def test_a_length_is_made_of_the_speed_of_the_machine_or_of_games(monkeypatch):
     details = td.CONNECT_FOUR.details(Plan(games=1_000_000, devices=1))
     planned = details["goal"]["updates"] * plies / td.CONNECT_FOUR.plies_per_game
     assert planned == pytest.approx(1_000_000, rel=0.01)
+    with pytest.raises(ValueError, match="either a number of minutes or a number of games"):
+        td.CONNECT_FOUR.check(Plan(minutes=3.0, games=3))
 
 
 def test_blocks_do_not_repeat_their_games():
