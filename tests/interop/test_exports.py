@@ -12,12 +12,14 @@ import pytest
 import jaxgames
 from jaxgames import cli, players
 from jaxgames.algos import mcts
+from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.envs.backgammon import make_position
 from jaxgames.envs.connect_four.board import to_plain
 from jaxgames.interop import connect_x_agent, kaggle
 from jaxgames.interop.networks import network_of
 from jaxgames.matches import solved
 from jaxgames.nets import OUTPUT_ACTIVATIONS
+from jaxgames.players import generic
 
 GAME = jaxgames.make("connect_four")
 START = [*[0] * 5, 5, 0, 3, *[0] * 4, 5, *[0] * 10, 2, 0]
@@ -61,6 +63,14 @@ def test_onnx_networks_are_the_same(tmp_path, capsys, name):
         assert np.abs(outputs - network.apply(batch)).max() < 1e-5
     values = player.turn.make_value(player.params)(where)
     assert np.abs(session.run(None, {"positions": seen})[0] @ np.float32(said["points"]) - values).max() < 1e-5
+
+
+@pytest.mark.parametrize(("plays", "points"), [("afterstate", [1]), ("outcomes", [1, -1, 2, -2])])
+def test_points_of_an_evolved_network(plays, points):
+    """What its outputs are worth, by which programs without JAX play."""
+    config = NetworkConfig("backgammon", plays=plays, encoding="tesauro").replace(hidden=(1,))
+    player = generic.evolved("evolved", np.zeros(config.genomes().dimension, np.float32), config)
+    assert network_of(player).points.tolist() == points
 
 
 def test_onnx_of_a_policy_is_the_same(tmp_path, capsys):

@@ -3,6 +3,7 @@
 import socket
 import struct
 import threading
+from types import SimpleNamespace
 
 import jax
 import numpy as np
@@ -72,6 +73,13 @@ def test_cube_and_roll():
     lost[1], lost[24] = "-1", "15"
     hopeless = ":".join([*OPENING.split(":")[:6], *lost, *OPENING.split(":")[32:]])
     assert gnubg.answer(player, fields(hopeless, f32=1, f40=1)) == "drop"
+
+
+@pytest.mark.parametrize(("worth", "said"), [(0.8, "drop"), (0.4, "take"), (-0.8, "take")])
+def test_a_double_is_taken_by_what_the_other_one_may_expect(worth, said):
+    """Who is about to roll; a double is dropped that costs more than a point."""
+    player = SimpleNamespace(game=GAME, params=None, value=lambda params: lambda positions: np.float32([worth]))
+    assert gnubg.answer(player, fields(OPENING, f40=1)) == said
 
 
 def test_the_last_turn_of_a_won_game():

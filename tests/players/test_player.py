@@ -66,3 +66,29 @@ def test_jit_sees_only_the_kind_of_player():
     assert seen == ["fast"]
     assert jax.tree.map(lambda x: x + 1, other).name == "other"
     assert jax.tree.structure(fast) != jax.tree.structure(generic.random(GAME))
+
+
+class Counting:
+    """Runs in every turn, and counts the turns of each game."""
+
+    def begin(self, params, games):
+        return games
+
+    def __call__(self, params, positions, bits, memory):
+        return jax.vmap(GAME.play)(positions, jnp.zeros(len(bits), jnp.int32)), memory + 1
+
+
+def test_what_a_player_learned_is_kept_until_its_next_turn():
+    player = players.Player("counting", GAME, Counting())
+
+    @jax.jit
+    def act(keys):
+        states, memory = jax.vmap(GAME.init)(keys), player.init_memory(3)
+        # The second game is in the midst of a turn: the first of its two actions has been played.
+        aim = jax.vmap(GAME.play)(states._position, jnp.zeros(3, jnp.int32)).position
+        begun = memory._replace(target=aim, pending=jnp.array([False, True, False]))
+        return memory, *player.act(states, keys[0], begun)
+
+    before, actions, after = act(jax.random.split(jax.random.key(1), 3))
+    assert before.learned.tolist() == [0, 1, 2]  # the numbers of the games
+    assert actions.tolist() == [0, 0, 0] and after.learned.tolist() == [1, 1, 3]

@@ -465,10 +465,10 @@ def test_weights_that_become_infinite_end_in_one_line(tmp_path):
 
 def test_champions_are_judged_by_dice_that_did_not_choose_them(tmp_path):
     """And the one that was the best in a measurement stands first, whichever it was."""
-    seeds = {"quick": [], "thorough": []}
+    seeds, met = {"quick": [], "thorough": []}, []
 
     def measured(kind, result):
-        return lambda network, champions, games, seed: seeds[kind].append(seed) or result
+        return lambda network, champions, games, seed: met.append(champions) or seeds[kind].append(seed) or result
 
     panels = TINY.measures.panels
     measures = Measures(measured("quick", ({"strength": 1.0}, 1)), measured("thorough", {"matches": []}), panels)
@@ -478,7 +478,11 @@ def test_champions_are_judged_by_dice_that_did_not_choose_them(tmp_path):
     assert len(seeds["quick"]) == 1 and not set(seeds["quick"]) & set(seeds["thorough"])
     run = Run.open(tmp_path / "run")
     best = run.load_best(champions_template(run))[1]
-    np.testing.assert_array_equal(best, state_of(run)[1].champions[::-1])
+    last = state_of(run)[1].champions
+    np.testing.assert_array_equal(best, last[::-1])
+    np.testing.assert_array_equal(best, met[-1])
+    dataclasses.replace(recipe, judged="last").resume(run, Report(quiet=True)).run_to_end()
+    np.testing.assert_array_equal(last, met[-1])
 
 
 def test_the_population_is_seen_in_the_run(tmp_path):

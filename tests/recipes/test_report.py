@@ -31,6 +31,20 @@ def test_an_interval_to_one_side_is_shown_as_far_as_it_goes():
     assert row[2] == "100.0 ± 20.0"
 
 
+def test_a_row_has_the_figures_of_its_opponent():
+    match = {"b": "pubeval", "ppg": 0.5, "ppg_low": 0.4, "ppg_high": 0.6, "win_rate": 0.6}
+    match |= {"gammon_rate": 0.2, "gammon_loss_rate": 0.1}
+    published = [{"opponent": opponent} for opponent in ("random", "pubeval", "pubeval")]
+    (row,) = report._points_rows({"matches": [match], "published": published})
+    assert row == ("pubeval", "+0.500", "+0.400 .. +0.600", "60.0", "20.0/10.0", "b, c")
+
+
+def test_a_drawn_line_of_play_is_half_a_win():
+    tally = {"lines": 10, "won": 5, "drawn": 4, "lost": 1}
+    first, second = report._score_rows({"matches": [], "every_line": {"first": tally, "second": tally | {"won": 6}}})
+    assert first == ("all lines, first", "10", "70.0", "50.0", "40.0", "10.0") and second[3] == "60.0"
+
+
 def test_the_command_that_measures_can_be_pasted(capsys):
     result = {"games": 9, "games_per_second": None, "run": f"my {'long ' * 30}run", "curve": "curve.png", "seed": 7}
     show_results(result, "td", ["against"], [["random"]], [], "random --games 10")

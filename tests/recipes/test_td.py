@@ -72,6 +72,20 @@ def test_lengths_are_of_games_that_ended(finished, monkeypatch):
     assert lengths(plies=6 * 30 + 5 * 2, games=2, truncated=30) == (5, 0)
 
 
+def test_a_length_is_made_of_the_speed_of_the_machine_or_of_games(monkeypatch):
+    monkeypatch.setattr(td, "make_learner", lambda config: SimpleNamespace(init=lambda key: 0))
+    monkeypatch.setattr(td, "place", lambda learner, devices: SimpleNamespace(place=lambda state: state))
+    monkeypatch.setattr(td, "seconds_per_update", lambda *_: 0.5)
+    assert td.CONNECT_FOUR.prepared(Plan(minutes=3.0), Report(quiet=True)).updates == 360
+    assert td.CONNECT_FOUR.prepared(Plan(games=3), Report(quiet=True)).updates is None
+    plies = td.CONNECT_FOUR.config(Plan()).plies_per_update(td.CONNECT_FOUR.plies_per_game)
+    details = td.CONNECT_FOUR.details(Plan(games=1_000_000, devices=1))
+    planned = details["goal"]["updates"] * plies / td.CONNECT_FOUR.plies_per_game
+    assert planned == pytest.approx(1_000_000, rel=0.01)
+    with pytest.raises(ValueError, match="either a number of minutes or a number of games"):
+        td.CONNECT_FOUR.check(Plan(minutes=3.0, games=3))
+
+
 def test_blocks_do_not_repeat_their_games():
     """Two blocks of an update each are one block of two: else every block would play with the same random numbers."""
     network = {"game": "tic_tac_toe", "encoding": "observation", "hidden": (2,), "outputs": 2}

@@ -53,6 +53,9 @@ def test_all_positions_are_known():
     facts = json.loads((Path(__file__).parent.parent / "data/tic_tac_toe/tictactoe.json").read_text("utf-8"))
     assert np.bincount(every.marks).tolist() == [facts["distinct_states_by_ply"][ply] for ply in range(10)]
     assert len(every.open) == 4_520 and every.value[0] == 1
+    # Games of random moves: each goes on to the fifth move, by which 1,440 of the 15,120 ways to begin are won.
+    expected = [1] * 6 + [1 - 1_440 / 15_120]
+    assert np.bincount(every.marks, every.reached)[:7] == pytest.approx(expected)
     random = against(np.array([[np.flatnonzero(row >= 0)[0] for row in every.after[every.open]]]))
     assert sum(random)[0] == pytest.approx(1)
 

@@ -134,6 +134,25 @@ def test_good_results_are_draws_against_itself_and_wins_against_random(finished)
     assert learner.members == SEEDS
 
 
+class Played(Populations):
+    """All networks come to the same results, for the player who begins."""
+
+    @property
+    def learner(self):
+        def play(params, settings, kind, key, games):
+            of_kind = [jnp.asarray(found, jnp.float32)[:games] for found in ([1, 1, 1, -1], [-1, 1, 1, 0], [0] * 4)]
+            found = jnp.select([kind == FIRST, kind == SECOND], of_kind[:2], of_kind[2])
+            return SimpleNamespace(result=jnp.repeat(found, self.width))
+
+        return SimpleNamespace(play=play)
+
+
+def test_whoever_moves_second_wins_where_the_other_one_loses():
+    states = SelfPlayState(*[jnp.zeros(1)] * len(SelfPlayState._fields))
+    found = jax.jit(Played((VARIANTS["faithful"],), 2).measure, static_argnums=(2, 3))(states, jax.random.key(0), 4, 1)
+    assert jax.tree.map(lambda share: share.tolist(), found) == ([[1.0, 1.0]], [[0.75, 0.75]], [[0.25, 0.25]])
+
+
 def test_what_the_networks_see():
     game = jaxgames.make("tic_tac_toe")
     positions = jax.tree.map(lambda *x: jnp.stack(x), *(game.parse(text) for text in ("X../.O./...", "X../.O./..X")))

@@ -136,6 +136,14 @@ def test_an_unknown_slice_gets_one_line(copy, capsys):
     assert "names a slice '70-07', not of checkers-2" in capsys.readouterr().err
 
 
+def test_of_several_tables_the_largest_one_is_taken(monkeypatch, tmp_path):
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    for pieces in (4, 5):
+        TableFolder.begin(tmp_path / f"checkers-{pieces}", {"table": f"checkers-{pieces}", "slices": {}})
+    monkeypatch.setattr(TableFolder, "missing", lambda self, index: [])
+    assert lookup.lookup_of(ENDINGS.game)[0].index.pieces == 5
+
+
 def test_players_take_the_largest_table_that_is_there(built, monkeypatch, tmp_path, capsys):
     small = make("exact:random", ENDINGS.game)
     assert small.turn.lookup.index.pieces == 3  # solved at once

@@ -12,6 +12,7 @@ from jaxgames import make as make_game
 from jaxgames.algos.alphazero import AlphaZeroConfig
 from jaxgames.algos.alphazero.self_play import begin_games, play
 from jaxgames.data_sets.endings import score_endings
+from jaxgames.envs.backgammon.board import from_plain
 from jaxgames.players import make
 from jaxgames.tables import lookup as lookup_module
 from jaxgames.tables.checkers import CheckersEndings
@@ -47,6 +48,14 @@ def test_a_horizon_of_checkers():
     assert float(found[0]) == pytest.approx(9000 * float(worth[0])) and float(found[1]) == float(material(positions)[1])
     between, total = lookup.covers(positions), lookup.worth(scores, positions)
     assert between.tolist() == [True, False] and float(total[0]) == float(worth[0])
+
+
+def test_a_bear_off_is_known_at_a_leaf_before_the_roll():
+    """The chances of who is to roll are not those of who has rolled."""
+    lookup, own = lookup_of(make_game("backgammon"))[0], [2] + [0] * 24
+    positions = jax.tree.map(lambda *x: jnp.stack(x), *(from_plain(own, own, dice) for dice in (None, (2, 1))))
+    known, _ = lookup.at_leaf(jnp.zeros(lookup.offs.size**2), positions)
+    assert lookup.covers(positions).tolist() == [True, True] and known.tolist() == [True, False]
 
 
 def test_no_search_at_the_leaves_of_a_search():

@@ -8,7 +8,7 @@ import pytest
 from jaxgames.envs.registry import make
 from jaxgames.players import make as make_player
 from jaxgames.sessions.session import Session
-from jaxgames.web import hints
+from jaxgames.web import analysis, hints
 from jaxgames.web.analysis import Finding, RatedTurn, analyse, has_values
 from jaxgames.web.hints import _known_turn
 from jaxgames.web.programs import ProgramCache
@@ -65,6 +65,21 @@ def test_backgammon_values_every_play_and_the_best_is_what_the_player_plays():
     session = Session(game, "4HPwATDgc/ABMA:31")
     found = list(analyse(CACHE, make_player("random", game), session.state, 0))
     assert found[-1].final and found[-1].value is None and len(found[-1].turns) == 16
+
+
+def test_the_ten_best_turns_are_looked_into_and_all_others_stay_after_them(monkeypatch):
+    found = [RatedTurn((turn,), str(turn), -turn / 100, None) for turn in range(12)]
+    again = []
+
+    def rated(cache, player, state, turns, bits):
+        again.extend(turns)
+        return Finding(0.5, found[9::-1], [], "2 plies", 0, False)
+
+    monkeypatch.setattr(analysis, "_rated", rated)
+    better = analysis._looked_into(None, None, None, 0, Finding(0.0, found, [], "1 ply", 0, False))
+    assert again == [(turn,) for turn in range(10)] and better.depth == "2 plies"
+    assert [turn.text for turn in better.turns] == [*"9876543210", "10", "11"]
+    assert [turn.value for turn in better.turns[10:]] == [None, None]
 
 
 def test_evaluations_of_an_ended_game_are_none():
@@ -140,6 +155,11 @@ def test_the_curve_of_a_game_has_its_result_at_the_end(http):
         curve = ann.until(lambda m: m["type"] == "curve" and m["final"])
         assert curve["id"] == number and len(curve["values"]) == 3
         assert curve["values"][0] > 0.9 and curve["values"][1] < -0.9 and curve["values"][2] == -1
+        ann.do("undo")
+        ann.do("undo")
+        ann.do("turn", text="3")  # what was said of the turns that were taken back is no more
+        number = ann.send("curve")
+        assert ann.until(lambda m: m.get("id") == number and m["final"])["values"][1:] == [1]
 
 
 def test_the_page_goes_on_while_something_is_evaluated_and_hears_that_it_is_of_no_use_any_more(monkeypatch):

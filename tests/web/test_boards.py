@@ -92,7 +92,7 @@ def test_backgammon_is_shown_as_seat_0_counts():
     state = game.from_string("4HPwATDgc/ABMA:31")
     white, black = view.board(state, 0), view.board(state, 1)
     assert white["points"][5] == [5, 0] and white["points"][23] == [2, 0] and white["points"][0] == [0, 2]
-    assert white["points"] == [row[::-1] for row in black["points"][::-1]]
+    assert white["points"] == [row[::-1] for row in black["points"][::-1]] and white["pips"] == [167, 167]
     legal = np.flatnonzero(np.asarray(state.legal_action_mask)).tolist()
     named = {(m["from"], m["to"]): m["text"] for m in view.moves(state, legal, 0)}
     assert named[8, 5] == "8/5" and named[24, 20] == "24/20"
@@ -104,7 +104,8 @@ def test_hits_and_the_bar_are_named():
     mover, opponent = [0] * 25, [0] * 25
     mover[24], mover[5], opponent[2] = 1, 2, 1  # one on the bar; a blot of the other one on 22
     points = [[mover[p], opponent[23 - p]] for p in range(24)]
-    text = view.text({"points": points, "bar": [1, 0]}, game, 0, [3, 1])
+    text, double = (view.text({"points": points, "bar": [1, 0]}, game, 0, dice) for dice in ([3, 1], [3, 3]))
+    assert double == text.replace(":31", ":3333")
     state = game.from_string(text)
     legal = np.flatnonzero(np.asarray(state.legal_action_mask)).tolist()
     moves = {(m["from"], m["to"]): m for m in view.moves(state, legal, 0)}

@@ -310,6 +310,15 @@ def test_a_game_in_a_row_that_is_taken_up_again_counts_as_it_ends_then(ann):
     assert (match["played"], match["points"], match["wins"]) == (1, [1, 0], [1, 0])
 
 
+def test_chance_says_who_begins_in_games_in_a_row():
+    with serving() as (server, http), page(http) as ann:
+        ann.create("backgammon")
+        for word in (6, 7):
+            ann.do("resign")
+            server.engine.bits = lambda word=word: word
+            assert ann.do("match", games=3)["to_move"] == word & 1
+
+
 def test_play_again_exchanges_sides(ann, bob):
     two_people(ann, bob)
     ann.do("resign")

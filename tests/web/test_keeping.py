@@ -34,7 +34,7 @@ def two(http, ann, bob, game, **fields):
 def shown(state):
     """What must be the same after a restart."""
     seats = [(seat["kind"], seat["name"], seat["spec"]) for seat in state["seats"]]
-    same = ("game", "options", "position", "start", "to_move", "board", "turn", "over", "ply", "match", "paused")
+    same = "game options position start to_move board turn over ply match paused speed".split()
     return {name: state[name] for name in same}, seats, [(turn["seat"], turn["text"]) for turn in state["history"]]
 
 
@@ -46,12 +46,15 @@ def test_a_server_that_was_restarted_goes_on_with_the_same_boards_seats_and_play
         bob.wait(lambda s: s["ply"] == 1)
         begun = bob.do("step", actions=bob.state["moves"][0]["actions"])  # and the turn is not handed over
         bob.do("chat", text="a moment")
+        file_ = json.loads(ann.ask("save", format="json")["text"])
     with serving(keep=file) as (server, http), page(http) as ann, page(http) as bob:
         assert not server.lobby.rooms
         ann.join(session, tokens[0])
         bob.join(session, tokens[1])
         assert shown(bob.state) == shown(begun)
         assert ann.state["you"]["seats"] == [0] and bob.state["you"]["seats"] == [1]
+        assert bob.chats[-1]["text"] == "a moment"
+        assert json.loads(ann.ask("save", format="json")["text"]) == file_
         assert 100 <= ann.state["seats"][0]["seconds"] < 1000 and ann.welcome["host"]
         assert "no seat" in ann.refuse("join", session=session, token="x" * 32)
         bob.do("undo_step")
@@ -106,8 +109,9 @@ def test_who_comes_back_twice_while_a_session_is_read_finds_the_other_one_in_it(
 
 def test_what_was_taken_back_can_be_played_again_after_a_restart_and_an_offer_is_said_to_be_gone(file):
     with serving(keep=file) as (_, http), page(http) as ann:
-        ann.create("backgammon", position="4HPwATDgc/ABMA:31", owner=ANN)
+        ann.create("backgammon", position="4HPwCQTgc/BBBA:31", to_move=1, owner=ANN)
         session, token = ann.welcome["session"], ann.welcome["token"]
+        ann.do("speed", seconds=2)
         while ann.state["ply"] < 3:
             ann.do("end_turn") if ann.state["can"]["end_turn"] else ann.step()
         states = [shown(ann.state), shown(ann.do("undo")), shown(ann.do("undo"))]
@@ -115,6 +119,8 @@ def test_what_was_taken_back_can_be_played_again_after_a_restart_and_an_offer_is
         ann.join(session, token)
         assert ann.state["redo"] == 2
         assert [shown(ann.state), shown(ann.do("redo")), shown(ann.do("redo"))] == states[::-1]
+        again = ann.do("match", games=2)  # from the position that was set up
+        assert (again["position"], again["to_move"]) == ("4HPwCQTgc/BBBA:31", 1)
         link = ann.ask("invite", seat=1)
         bob.join(link["session"], link["token"])
         ann.do("swap")

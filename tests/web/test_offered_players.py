@@ -1,11 +1,13 @@
 """Which players a page may name."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from jaxgames.envs.registry import make
 from jaxgames.players import registry
+from jaxgames.runs import Run
 from jaxgames.web.boards import VIEWS
 from jaxgames.web.games import describe_game
 from jaxgames.web.limits import Limits
@@ -54,6 +56,10 @@ def test_runs_are_named_by_the_server(listed, run_folder):
     assert listed.resolve("weak:0.1:my-run", game) == f"weak:0.1:{run_folder}"
     with pytest.raises(ValueError, match="has no checkpoint yet"):
         listed.resolve("newest:my-run", game)
+    run = Run.open(run_folder)
+    for step in (5, 10):
+        run.save(step, {"weight": 0.0})
+    assert Path(listed.resolve("newest:my-run", game)).name == "step-10"
 
 
 def test_two_runs_of_one_name_and_one_named_as_a_player(tmp_path):

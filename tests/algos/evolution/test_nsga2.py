@@ -109,6 +109,7 @@ def test_candidates_without_scores_are_in_the_pool(score):
     np.testing.assert_array_equal(after.pool[0], drawn[2])
     np.testing.assert_array_equal(np.sort(after.pool, axis=0), np.sort(drawn, axis=0))
     assert after.ranks.tolist() == [0, 1, 1, 1]
+    np.testing.assert_array_equal(algorithm.champion(after), drawn[2])
 
 
 def test_the_front_of_zdt1():

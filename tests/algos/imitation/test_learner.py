@@ -147,6 +147,8 @@ def test_marks_are_those_of_the_player_who_began():
     assert found["marks_12"].reshape(2, 6, 7)[:, 4, 3].tolist() == [2, 2]
     planes = found["marks_planes"].reshape(2, 6, 7, 3)
     assert planes[0, 5, 3].tolist() == [1, 0, 0] and planes[1, 5, 3].tolist() == [1, 0, 1]
+    swapped = np.asarray(FOUR.encodings["marks_planes"].swap(found["marks_planes"])).reshape(planes.shape)
+    assert swapped[0, 5, 3].tolist() == [0, 1, 1] and swapped[1, 5, 3].tolist() == [0, 1, 0]
     for name, encoding in FOUR.encodings.items():
         if name.startswith("marks"):
             twice = encoding.swap(encoding.swap(found[name]))

@@ -3,6 +3,7 @@
 import functools
 import re
 import sys
+from types import SimpleNamespace
 
 import jax
 import jax.numpy as jnp
@@ -11,6 +12,7 @@ import pytest
 
 import jaxgames
 from jaxgames.algos import mcts
+from jaxgames.algos.mcts.tree import UNEXPANDED
 from jaxgames.envs.rollout import rollout
 
 BATCH, SIMULATIONS, CAPACITY = 16, 60, 62
@@ -79,7 +81,8 @@ def test_advanced_trees_keep_the_visits_below_the_move(game, states, result):
 
 def test_a_position_that_is_not_in_the_tree_begins_a_new_one(game, states, result):
     fresh = jax.jit(jax.vmap(game.init))(jax.random.split(jax.random.key(9), BATCH))
-    assert not np.asarray(mcts.advance(result.tree, fresh).root("visits")).any()
+    begun = mcts.advance(result.tree, fresh)
+    assert not np.asarray(begun.root("visits")).any() and (np.asarray(begun.root("child")) == UNEXPANDED).all()
 
 
 def test_a_full_tree_stays_whole_and_all_simulations_count(game, states):
@@ -254,6 +257,9 @@ def test_the_move_of_the_greatest_mean(game, states):
     most = mcts.search(game, states, jax.random.key(4), SIMULATIONS, select=rule)
     np.testing.assert_array_equal(most.visits, found.visits)
     assert (np.asarray(most.actions) != np.asarray(found.actions))[alive].any()
+    nodes = SimpleNamespace(layout=SimpleNamespace(game=game))
+    lost = SimpleNamespace(visits=np.float32([0, 3, 2]), q=np.float32([0, -0.9, -0.8]))
+    assert np.argmax(mcts.uct().mean_preference(nodes)(lost)) == 2  # nothing is known of the first one
     with pytest.raises(ValueError, match="final 'best': expected one of visits, mean"):
         mcts.search(game, states, jax.random.key(4), 8, final="best")
 

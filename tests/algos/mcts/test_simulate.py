@@ -15,7 +15,7 @@ from jaxgames.algos import mcts
 from jaxgames.ops.random_bits import fold_in, random_bits
 from tests.algos.mcts import reference_rules as plain
 from tests.algos.mcts.reference_mcts import Rules, Search
-from tests.algos.small_games import Nim, Relay
+from tests.algos.small_games import Heap, Nim, Relay
 
 KEY = jax.random.key(5)
 
@@ -273,20 +273,20 @@ QUICK = {
         "uct3",
         "bounded_uct",
         "replies_of_rollouts",
-        "mast",
         "uct2_all",
         "ucd",
     ],
     "many_tic_tac_toe": ["unforgetting_rave"],
     "tic_tac_toe": ["shallow_uct1", "full_rave"],
     "connect_four": ["uct3_mirrored"],
-    "relay": ["bounded_puct", "last_good_reply"],  # with chance; in backgammon searches meet others in `test_levels.py`
+    # With chance; in backgammon searches meet others in `test_levels.py`.
+    "relay": ["bounded_puct", "last_good_reply", "mast"],
 }
 SLOW = {
     "many_tic_tac_toe": list(CASES),
     "tic_tac_toe": ["puct_siblings", "gumbel_noise", "uct2_mirrored"],
     "connect_four": ["puct_siblings", "rave_rollout", "bounded_uct", "last_good_reply", "mast", "ucd_any", "ucd_all"],
-    "nim": ["uct1_all", "ucd_all"],
+    "nim": ["mast", "uct1_all", "ucd_all"],
     "relay": ["rave_rollout", "uct3", "gumbel", "bounded_uct3"],
     "checkers": ["uct", "puct", "amaf_rollout", "last_good_reply"],
     "backgammon": ["rave", "bounded_puct", "uct2"],
@@ -310,3 +310,34 @@ def test_trees_are_those_of_a_plain_search(game, name):
         assert_same_result(result, at, searches)
     assert result.values[-1] == at.ended
     assert not result.visits[-1].any() and not result.weights[-1].any()
+
+
+def test_shared_nodes_outlive_a_move():
+    """All below a move stays, also where a child is older than one of its parents; the table has that, and no more."""
+    case, at = CASES["uct1"], bench("nim")
+    found = mcts.search(at.game, at.states, KEY, SIMULATIONS["nim"], select=case.select, evaluate=at.network)
+    left = np.asarray(at.states._position.left) - 1
+    tree = mcts.advance(found.tree, at.game.state(Heap(jnp.asarray(left)), 1 - at.states.current_player))
+
+    def whole(tree, lane, root):
+        """The heap of each slot from a root on, and whether a child is older than its parent."""
+        lefts, children = tree.position.left, tree.layout.read(tree.edges, "child")
+        lefts, children = np.asarray(lefts).reshape(-1, tree.batch), np.asarray(children).reshape(-1, tree.batch, 3)
+        heaps, todo, older = {root: int(lefts[root, lane])}, [root], False
+        while todo:
+            slot = todo.pop()
+            for action, child in enumerate(children[slot, lane].astype(int)):
+                if child >= 0:
+                    assert lefts[child, lane] == heaps[slot] - action - 1
+                    older |= child < slot
+                    todo += [child] * (child not in heaps)
+                    heaps[child] = heaps[slot] - action - 1
+        return heaps, older
+
+    table, child, disordered = np.asarray(tree.table).reshape(-1, tree.batch), found.tree.root("child"), 0
+    for lane in range(len(left) - 1):
+        (heaps, _), (before, older) = whole(tree, lane, 0), whole(found.tree, lane, int(child[lane, 0]))
+        assert heaps[0] == left[lane] and sorted(heaps.values()) == sorted(before.values())
+        assert sorted(table[:, lane][table[:, lane] > 0] - 1) == sorted(heaps) == list(range(len(heaps)))
+        disordered += older
+    assert disordered

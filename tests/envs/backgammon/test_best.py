@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from jaxgames.envs.backgammon import Position
-from jaxgames.envs.backgammon.encoding import Extra, FirstLayer, Strategic, Tesauro
+from jaxgames.envs.backgammon.best import FEW, _best_of_few
+from jaxgames.envs.backgammon.encoding import Extra, FirstLayer, Strategic, Tesauro, score_first_layer
+from jaxgames.envs.backgammon.play_lists import Plays, pairs
 from jaxgames.envs.core import Game
 from tests.envs.backgammon import reference
 from tests.envs.backgammon.boards import (
@@ -137,6 +139,36 @@ def test_a_value_that_is_no_number_still_gives_legal_turns(data_dir):
     for found, choice in zip(all_plays(boards[:BATCH], dice), chosen, strict=True):
         assert choice in as_bytes(found.boards)
     assert not np.isnan(score).any()
+
+
+def test_the_best_of_few_is_found_wherever_it_stands():
+    """In a list of two chunks; what is no number is passed over, as is what stands behind the list."""
+    worth = np.random.default_rng(0).random(128).astype(np.float32)
+    worth[[0, 1, 41]], worth[99], worth[100:] = np.nan, 2, 3
+    first, game = jnp.asarray([0, 40, 40, 100], jnp.int32), jnp.repeat(jnp.asarray([0, 2]), jnp.asarray([40, 88]))
+    plays = Plays(game.astype(jnp.int32), jnp.arange(128, dtype=jnp.uint32), first, jnp.ones(3, bool))
+    find = jax.jit(lambda plays, worth: _best_of_few(plays, 2, lambda game, code, moves: worth[code]))
+    best, has_any = find(plays, jnp.asarray(worth))
+    assert has_any.tolist() == [True, False, True]
+    assert best.code[jnp.asarray([0, 2])].tolist() == [np.nanargmax(worth[:40]), 99]
+    assert best.score[0] == np.nanmax(worth[:40]) and best.score[2] == 2
+
+
+def test_few_positions_see_what_many_see(data_dir):
+    """The changes of a play are looked up input by input if positions are few, else in a table."""
+    some = positions(gnubg_rows(data_dir)[0][:32], [(6, 3)] * 32)
+
+    @jax.jit
+    def scores(some):
+        listed = pairs(some, jnp.ones(32, bool), 1024)
+        few = jax.tree.map(lambda x: x[:FEW], some)
+        of_few, of_all = (score_first_layer(of, network(KERNEL)) for of in (few, some))
+        own = of_few(jnp.minimum(listed.game, FEW - 1), listed.code, 2)
+        return own, of_all(listed.game, listed.code, 2), listed.first[FEW]
+
+    of_few, wide, number = scores(some)
+    assert number > 50
+    np.testing.assert_allclose(of_few[:number], wide[:number], atol=1e-4)
 
 
 def test_the_generic_turn_chooses_the_same():

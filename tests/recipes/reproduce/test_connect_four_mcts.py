@@ -59,6 +59,26 @@ def test_move_scores_are_means_of_runs_on_all_positions(tmp_path, monkeypatch):
     assert rows[1].high == 50.0, "all runs alike"
 
 
+def test_a_cell_has_the_constants_of_its_row_and_column(tmp_path, monkeypatch):
+    """Cp is 2 c; and every pair has two games."""
+    asked = []
+
+    def play(own, other, number, pairs, seed, slots):
+        asked.append((own, other))
+        return [(0.5, 0.4, 0.6)] * number
+
+    monkeypatch.setattr(tables, "sweep", lambda rule, evaluate, settings, pairs, simulations, keep: settings)
+    monkeypatch.setattr(tables, "play", play)
+    study = Study.create(tmp_path / "s", "connect-four-mcts", False, 0, Report(quiet=True))
+    rows = tables.by_cp("table 3", study)
+    assert asked[0] == ({"c": [cp / 2 for cp in PUBLISHED["table 3"]["Cp"]]}, {"c": [0.5]})
+    assert [row.ours for row in rows] == [75.0] * len(rows) and rows[0].learner.startswith("500 games")
+    names = [row.what for row in tables.by_cp("table 6", study)]
+    own, other = asked[1]
+    assert names == [f"k {k:g}, Cp {2 * c:g}" for k, c in zip(own["k"], own["c"], strict=True)]
+    assert other == {"c": [0.4]} and names[0] != names[-1]
+
+
 @pytest.fixture(scope="module")
 def uct():
     return sweep(mcts.uct(), mcts.rollout(), {"c": [0.4]}, 2, 8)
