@@ -43,12 +43,13 @@ def test_the_numbers_count():
     assert result.ppg > 0.4 and result.forfeits == {} and result.a == "openspiel:mcts:200"
     game = jaxgames.make("connect_four")
 
-    def moves(options):
-        player = players.make(f"openspiel:mcts:30,{options}", game)
+    def moves(options, simulations=30):
+        player = players.make(f"openspiel:mcts:{simulations},{options}", game)
         return [player.turn.move(game.from_string(line)) for line in LINES]
 
     assert moves("c=0") != moves("c=9")
     assert moves("c=2") == moves("seed=1") != moves("seed=2")
+    assert moves("seed=1", 1) != moves("seed=2", 1)  # one random game changes nothing: the search itself draws
     with pytest.raises(ValueError, match="seed '0': expected a whole number from 1 to 2,147,483,647"):
         moves("seed=0")
 
