@@ -24,17 +24,25 @@ ROOT = Path(__file__).parents[2]
 LIST = Path(__file__).with_name("edits.toml")
 COPIED = (
     ".ci",
-    "jaxgames",
-    "tests",
+    ".github",
+    ".gitignore",
+    ".pre-commit-config.yaml",
+    "CHANGELOG.md",
+    "CITATION.cff",
+    "CONTRIBUTING.md",
+    "LICENSE",
+    "Makefile",
+    "README.md",
+    "SECURITY.md",
     "benchmarks",
     "docs",
     "examples",
-    "pyproject.toml",
-    "README.md",
+    "jaxgames",
     "mkdocs.yml",
-    "Makefile",
+    "pyproject.toml",
+    "tests",
 )
-"""What tests read."""
+"""All that belongs to the project: what tests read."""
 LIMIT = 300
 """Seconds: an edit that makes its tests run on for longer is noticed, too."""
 

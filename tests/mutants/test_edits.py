@@ -1,10 +1,11 @@
 """The list of edits fits the code, and the program that tries them finds those that no test notices."""
 
 import re
+import subprocess
 
 import pytest
 
-from tests.mutants.run import ROOT, Edit, main, read, survivors
+from tests.mutants.run import COPIED, ROOT, Edit, main, read, survivors
 
 LEAST = 80
 SEAMS = 17
@@ -77,3 +78,9 @@ def test_what_cannot_be_tried_is_refused(tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["--only", "no such edit"])
     assert "no edit has 'no such edit'" in capsys.readouterr().err
+
+
+def test_what_tests_read_is_copied():
+    """Whatever a test comes to read: all that belongs to the project."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True).stdout.splitlines()
+    assert {name.partition("/")[0] for name in listed} <= set(COPIED)
