@@ -108,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _ended(status: int) -> int:
-    """The exit status. If XLA is still computing, the process ends here: Python's normal exit would wait for it."""
+    """The exit status. If XLA is still computing, the process ends here: Python's normal exit would take XLA away."""
     computing = sys.modules.get("jaxgames.runs.interruptible")
     if computing is not None and computing.is_computing():
         sys.stdout.flush()

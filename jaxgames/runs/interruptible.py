@@ -1,12 +1,14 @@
 """Long computations that Ctrl-C and SIGTERM can end: while XLA computes, Python's own thread handles no signals."""
 
+import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-_EXECUTOR = ThreadPoolExecutor(1, "computing")
+_ONE = threading.Lock()
+"""Held by the computation that runs: one after the other, also after one that nobody waits for any more."""
 _UNDER_WAY: set[Future[Any]] = set()
 
 
@@ -15,14 +17,24 @@ def interruptible(call: Callable[[], T]) -> T:
 
     The computation itself then goes on, as XLA cannot be stopped: see `is_computing`.
     """
-    future = _EXECUTOR.submit(call)
+    future: Future[T] = Future()
+
+    def compute() -> None:
+        with _ONE:
+            try:
+                future.set_result(call())
+            except BaseException as error:
+                future.set_exception(error)
+
     _UNDER_WAY.add(future)
     future.add_done_callback(_UNDER_WAY.discard)
+    # Python would wait at its end for threads of another kind, and a signal may come before it knows of this one.
+    threading.Thread(target=compute, name="computing", daemon=True).start()
     while not future.done():
         wait([future], 1.0)  # the system may deliver a signal to another thread, which does not end this one's wait
     return future.result()
 
 
 def is_computing() -> bool:
-    """Whether a computation is running that nobody waits for. A normal exit of Python would wait for it."""
+    """Whether a computation is running that nobody waits for. A normal exit of Python would take XLA away from it."""
     return not all(future.done() for future in list(_UNDER_WAY))  # a finished one leaves the set a moment later

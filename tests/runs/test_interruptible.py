@@ -2,9 +2,12 @@
 
 import hashlib
 import signal
+import subprocess
+import sys
 
 import pytest
 
+from jaxgames.runs import interruptible as module
 from jaxgames.runs.interruptible import interruptible, is_computing
 
 
@@ -34,3 +37,22 @@ def test_a_signal_ends_the_wait_and_not_the_computation():
     finally:
         signal.signal(signal.SIGALRM, before)
     assert interruptible(lambda: list(done)) == [True]  # one after the other
+
+
+def test_python_ends_though_a_signal_came_while_the_thread_began():
+    """It came before Python knew that the thread had begun."""
+    lines = (
+        "import runpy, threading",
+        f"interruptible = runpy.run_path({module.__file__!r})['interruptible']",
+        "began = threading.Thread.start",
+        "def start(self):",
+        "    began(self)",
+        "    raise KeyboardInterrupt",
+        "threading.Thread.start = start",
+        "try:",
+        "    interruptible(threading.Event().wait)",
+        "except KeyboardInterrupt:",
+        "    print('heard')",
+    )
+    done = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, timeout=30)
+    assert (done.stdout, done.stderr, done.returncode) == ("heard\n", "", 0)
