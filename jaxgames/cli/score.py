@@ -71,5 +71,5 @@ def _endings(options: argparse.Namespace) -> None:
     print(f"{result.player}: {result.positions:,} positions of {result.game} that are known exactly")
     print(f"  perfect  {100 * result.perfect:5.1f} %")
     print(f"  good     {100 * result.good:5.1f} %")
-    error = "unknown of one position" if result.error is None else f"{result.error:.5f}"
+    error = "unknown of one pair of games" if result.error is None else f"{result.error:.5f}"
     print(f"  lost     {result.lost:.5f} points a turn, standard error {error}")

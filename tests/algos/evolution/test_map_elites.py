@@ -1,11 +1,16 @@
 """MAP-Elites against a plain archive, a cell after the other; its children, and that it fills an archive."""
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from jaxgames.algos.evolution import MapElites, evaluate, operators
+from jaxgames.algos.evolution.evolution import Evolution
+from jaxgames.algos.evolution.fitness import ByPlay
+from jaxgames.algos.evolution.play import Details, Results
 from jaxgames.algos.evolution.saved import NetworkConfig
 from jaxgames.algos.evolution.strategies.map_elites import MapElitesConfig
 
@@ -169,6 +174,27 @@ def test_numbers_of_64_bits_leave_the_state_as_it_is():
 def test_bad_input(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_measures_are_of_the_games_with_all_kinds_of_opponents(monkeypatch):
+    """Three quarters of the games are won after 5 turns without a capture, the others lost after 9 with some."""
+
+    def results(self, genomes, numbers, key):
+        shape = len(genomes), self.games
+        few, full = self.opponents.count == 3, functools.partial(jnp.full, shape)
+        details = Details(plies=full(5 if few else 9), moves=full(3 if few else 5), captures=full(0 if few else 2))
+        return Results(full(1.0 if few else -1.0), full(False), details)
+
+    monkeypatch.setattr(ByPlay, "results", results)
+    changes = {"population": 4, "opponents": "random*3+random*1", "most_plies": 9, "high": (9.0, 1.0)}
+    network = NetworkConfig("checkers", encoding="pieces", head="target").replace(hidden=(2,))
+    config = MapElitesConfig(network, descriptors="spread+captures", low=(0.0, 0.0), **changes)
+    evolution = Evolution(config)
+    state = jax.jit(evolution.strategy.init)(jax.random.key(0))
+    after = jax.device_get(jax.jit(evolution.strategy.generation, static_argnums=1)(state, evolution)[0].algorithm)
+    place = np.argmax(after.scores)
+    assert after.scores[place] == 0.75
+    np.testing.assert_allclose(after.descriptors[place], [np.std([5, 5, 5, 9]), 2 / 14], rtol=1e-6)
 
 
 def test_descriptors_are_different_ones():
