@@ -14,6 +14,7 @@ T_OF_FOUR = 2.776
 """Student's t for 95 % with four degrees of freedom: five seeds."""
 NORMAL = 1.96
 """Of the normal distribution, for 95 %."""
+OVER = "(95 %, over positions: the networks are those of these trainings)"
 COLOURS = {2: "#1f6fb4", 8: "#2e8b57", 32: "#a8623a"}
 TITLES = {"tic_tac_toe": "Tic-tac-toe", "connect_four": "Connect Four", "checkers": "Checkers"}
 METHODS = {"alphazero": "AlphaZero", "low_rank": "`LowRankES`", "plain": "`OpenES`"}
@@ -109,7 +110,7 @@ def more_good_moves(method: str, other: str) -> str:
     more = [100.0 * (mine - its) for mine, its in zip(ours, others, strict=True)]
     width = NORMAL * statistics.stdev(more) / len(more) ** 0.5
     title, beside = ((METHODS | SEARCHES)[name] for name in (method, other))
-    return f"More good moves by {title} than by {beside}, of 100: {statistics.mean(more):+.1f} ± {width:.1f}.\n"
+    return f"More good moves by {title} than by {beside}, of 100: {statistics.mean(more):+.1f} ± {width:.1f} {OVER}.\n"
 
 
 def _by_position(method: str) -> list[tuple[str, ...]]:

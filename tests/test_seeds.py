@@ -60,7 +60,7 @@ def asked(place: Any, name: str, call: Callable[[], Any]) -> Any:
 def bits_of_endings(seed: int) -> Any:
     """By which bits a player moves in positions."""
     host = SimpleNamespace(game=TTT, on_host=True)
-    parts = {"lookup_of": lambda game: (None, lambda: None), "_known_positions": lambda *_: None}
+    parts = {"lookup_of": lambda game: (None, lambda: None), "_known_positions": lambda *_: (None, None)}
     with mock.patch.multiple(endings, **parts):
         return asked(endings, "_judge", lambda: endings.score_endings(host, 2, seed))
 

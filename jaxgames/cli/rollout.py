@@ -24,7 +24,7 @@ def run(options: argparse.Namespace) -> None:
     from jaxgames import make
     from jaxgames.matches.rollout import RolloutResult, rollout
     from jaxgames.players import make as make_player
-    from jaxgames.runs.console import ConsoleTable
+    from jaxgames.runs.console import ConsoleTable, percent
 
     game = make(options.game)
     file = Path(options.position)
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> None:
         if result.truncated:  # few games have ended, so how they ended says little
             texts = ["-"] * len(shares)
         else:
-            texts = [f"{100 * share:.1f}%" for share in shares]
+            texts = [f"{percent(share)}%" for share in shares]
         factor = "exact" if result.variance_factor is None else f"1/{result.variance_factor:.1f}"
         table.add_row(result.position, f"{result.equity:+.4f}", f"{result.standard_error:.4f}", *texts, factor)
     print(table)

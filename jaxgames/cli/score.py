@@ -35,6 +35,7 @@ def run(options: argparse.Namespace) -> None:
     from jaxgames import make
     from jaxgames.matches import solved
     from jaxgames.players import make as make_player
+    from jaxgames.runs.console import percent
 
     if options.endings is not None:
         return _endings(options)
@@ -53,8 +54,8 @@ def run(options: argparse.Namespace) -> None:
         return
     milliseconds = 1000 * result.seconds / result.positions
     print(f"{result.player}: {result.positions:,} positions of {result.file}")
-    print(f"  perfect  {100 * result.perfect:5.1f} %")
-    print(f"  good     {100 * result.good:5.1f} %")
+    print(f"  perfect  {percent(result.perfect):>5} %")
+    print(f"  good     {percent(result.good):>5} %")
     print(f"in {result.seconds:.1f} s, {milliseconds:.2f} ms a position")
 
 
@@ -62,6 +63,7 @@ def _endings(options: argparse.Namespace) -> None:
     from jaxgames import make
     from jaxgames.data_sets.endings import score_endings
     from jaxgames.players import make as make_player
+    from jaxgames.runs.console import percent
 
     if options.limit is not None:
         raise ValueError("--limit is for --positions; with --endings give the number itself")
@@ -69,7 +71,7 @@ def _endings(options: argparse.Namespace) -> None:
     if options.json:
         return print_json(result.to_dict())
     print(f"{result.player}: {result.positions:,} positions of {result.game} that are known exactly")
-    print(f"  perfect  {100 * result.perfect:5.1f} %")
-    print(f"  good     {100 * result.good:5.1f} %")
-    error = "unknown of one position" if result.error is None else f"{result.error:.5f}"
+    print(f"  perfect  {percent(result.perfect):>5} %")
+    print(f"  good     {percent(result.good):>5} %")
+    error = "unknown of one pair of games" if result.error is None else f"{result.error:.5f}"
     print(f"  lost     {result.lost:.5f} points a turn, standard error {error}")

@@ -6,11 +6,12 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, UInt32
+from jaxtyping import Array, Int, UInt32
 
 from jaxgames.data_sets.makers import known_rows, played_games
 from jaxgames.envs.core import Game, Outcome
 from jaxgames.envs.turns.best import turn_worth
+from jaxgames.matches.intervals import grouped_error
 from jaxgames.ops import checks
 from jaxgames.ops.pytrees import concatenate, take, unique_rows
 from jaxgames.players.generic import random
@@ -27,8 +28,8 @@ GOOD = 0.01
 
 @dataclasses.dataclass(frozen=True)
 class EndingsAccuracy:
-    """The shares of turns that were perfect and good, and the points lost on average; `error` is its standard error,
-    None for a single position.
+    """The shares of turns that were perfect and good, and the points lost on average; `error` is its standard error by
+    pairs of games, whose positions are alike, and None where all are of one pair.
 
     A turn is perfect if none is worth more: in checkers it also wins as fast as possible. It is good if it loses none
     of the points that best play brings, or at most 0.01.
@@ -55,7 +56,7 @@ def score_endings(player: Player, number: int, seed: int = 0) -> EndingsAccuracy
     """
     number, seed = checks.whole("number", number), checks.seed(seed)
     lookup, load = lookup_of(player.game)
-    scores, positions = load(), _known_positions(player, lookup, number, seed)
+    scores, (positions, pairs) = load(), _known_positions(player, lookup, number, seed)
     bits = jax.random.bits(jax.random.key(seed), (number,), jnp.uint32)
     judge = _judge if player.on_host else jax.jit(_judge, static_argnums=0)
     known, chosen = judge(lookup, scores, player, positions, bits)
@@ -63,9 +64,8 @@ def score_endings(player: Player, number: int, seed: int = 0) -> EndingsAccuracy
         raise ValueError(f"no move in a position: {reason}")
     lost = np.asarray(known.points - lookup.points(chosen), np.float64)
     perfect = np.asarray(chosen >= known.worth - 1e-6)
-    error = float(lost.std(ddof=1) / np.sqrt(number)) if number > 1 else None
     shares = float(perfect.mean()), float((lost <= GOOD).mean()), float(lost.mean())
-    return EndingsAccuracy(player.game.id, player.name, seed, number, *shares, error)
+    return EndingsAccuracy(player.game.id, player.name, seed, number, *shares, grouped_error(lost, pairs))
 
 
 def _judge(
@@ -85,16 +85,18 @@ def _judge_turns(
 _compiled_judge_turns = jax.jit(_judge_turns, static_argnums=(0, 1))
 
 
-def _known_positions(player: Player, lookup: Knowledge, number: int, seed: int) -> Any:
-    """Different positions of games of random players."""
+def _known_positions(
+    player: Player, lookup: Knowledge, number: int, seed: int
+) -> tuple[Any, Int[np.ndarray, " number"]]:
+    """Different positions of games of random players, and which pair of games each is from."""
     one = random(player.game)
     games, parts = played_games(one, one, GAMES * MOST_ROUNDS, seed, games_per_shard=GAMES), []
     for shard in range(games.shards):
         rows = games.rows(shard)
         wanted = known_rows(lookup, rows.position) & (rows.mask.sum(axis=1) > 1)
-        parts.append(take(rows.position, np.flatnonzero(wanted)))
-        together = concatenate(parts)
+        parts.append(take((rows.position, rows.game // 2), np.flatnonzero(wanted)))  # two games make a pair
+        together, pairs = concatenate(parts)
         different = np.sort(unique_rows(together)[0])
         if len(different) >= number:
-            return take(together, different[:number])
+            return take((together, pairs), different[:number])
     raise ValueError(f"only {len(different)} positions of {player.game.id} came up; ask for fewer")

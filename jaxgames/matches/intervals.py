@@ -14,6 +14,15 @@ def mean_margin(values: Sequence[float] | np.ndarray) -> float:
     return float(Z95 * np.std(values, ddof=1) / math.sqrt(len(values)))
 
 
+def grouped_error(values: np.ndarray, groups: np.ndarray) -> float | None:
+    """The standard error of the mean of values of which those of one group, by its number, depend on each other; None
+    for a single group.
+    """
+    sums = np.bincount(np.unique(groups, return_inverse=True)[1], values - values.mean())
+    count = len(sums)
+    return float(math.sqrt(count / (count - 1) * np.square(sums).sum()) / len(values)) if count > 1 else None
+
+
 def share_margin(share: float, count: int) -> float:
     """Half the normal 95 % interval of a share of so many independent games, as Wald has it."""
     return Z95 * math.sqrt(share * (1 - share) / count)

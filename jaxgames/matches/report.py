@@ -9,7 +9,7 @@ import numpy as np
 from jaxgames.matches.knockout import KnockoutResult
 from jaxgames.matches.match import MatchResult
 from jaxgames.matches.tournament import TournamentResult
-from jaxgames.runs.console import ConsoleTable
+from jaxgames.runs.console import ConsoleTable, percent
 from jaxgames.runs.figures import new_figure, save
 
 
@@ -106,11 +106,11 @@ def _interval(low: float, high: float) -> str:
 
 
 def _percents(low: float, high: float) -> str:
-    return f"{100 * low:.1f} to {_percent(high)}"
+    return f"{percent(low)} to {_percent(high)}"
 
 
 def _percent(rate: float) -> str:
-    return f"{100 * rate:.1f} %"
+    return f"{percent(rate)} %"
 
 
 def _caption(result: MatchResult) -> str:

@@ -20,6 +20,7 @@ from jaxgames.recipes.evolution import Champions, EvolutionRecipe, Measures
 from jaxgames.recipes.recipe import OfAnyGame
 from jaxgames.recipes.report import published_marks, show_results
 from jaxgames.runs import Panel
+from jaxgames.runs.console import percent
 
 # How champions are measured.
 
@@ -85,7 +86,7 @@ def show(result: Mapping[str, Any]) -> None:
     points = any(match["max_reward"] > 1 for match in result["matches"])
 
     def row(player: str, match: Mapping[str, Any], sign: str = "+.3f") -> tuple[str, ...]:
-        rates = [f"{100 * match[rate]:.1f}" if rate in match else "-" for rate in RATES]
+        rates = [percent(match[rate]) if rate in match else "-" for rate in RATES]
         ppg = [f"{match['ppg']:{sign}}"] if points else []
         return player, match["b"], f"{match['games']:,}" if "games" in match else "-", *ppg, *rates
 

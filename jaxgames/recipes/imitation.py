@@ -15,7 +15,7 @@ from typing_extensions import override
 
 from jaxgames.algos.imitation import ImitationConfig, ImitationState, LabeledPositions, load, make_learner, open_of
 from jaxgames.algos.imitation.data import check_split, prepare
-from jaxgames.algos.imitation.learner import ImitationCheckpoint, checkpoint_shapes
+from jaxgames.algos.imitation.learner import ImitationCheckpoint, checkpoint_shapes, weights_of
 from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
 from jaxgames.nets import NetworkSpec
@@ -171,6 +171,10 @@ class ImitationProgress(NamedTuple):
     since_best: int
 
 
+OF = {"policies": {"policy_loss", "predicted"}, "values": {"value_squared", "value_absolute"}}
+"""The metrics of policies, and those of values."""
+
+
 class ImitationJob(Job[ImitationProgress]):
     """A training by imitation; a step is an optimizer step."""
 
@@ -207,7 +211,7 @@ class ImitationJob(Job[ImitationProgress]):
         entry: dict[str, Any] = {"step": int(state.updates)}
         entry["positions"] = entry["step"] * self.config.minibatch
         entry["epoch"] = entry["positions"] / len(self.training.game)
-        entry |= {name: float(np.asarray(values, np.float64).mean()) for name, values in metrics.items()}
+        entry |= self._means(jax.device_get(metrics), step)
         measured = self.learner.evaluate(state.params, self.validation)
         entry |= {f"validation_{name}": value for name, value in measured.items()}
         lower = measured["loss"] < progress.best
@@ -215,6 +219,24 @@ class ImitationJob(Job[ImitationProgress]):
         counts = {"positions": self.settings["block"] * self.config.minibatch}
         finite = math.isfinite(entry["loss"]) and math.isfinite(measured["loss"])
         return Block(ImitationProgress(state, best, since), entry, counts, finite)
+
+    def _means(self, metrics: Mapping[str, np.ndarray], first: int) -> dict[str, float]:
+        """The means of metrics of the steps from `first` on, each by what the rows of a step count: one whose rows have
+        no results says nothing of values.
+        """
+        number, size = len(self.training.game), self.config.minibatch
+        steps = next(iter(metrics.values())).shape[0]
+        starts = (first + np.arange(steps)) * size % number
+        means: dict[str, float] = {}
+        for kind, weights in weights_of(self.config, self.training).items():
+            before = np.concatenate([[0.0], np.cumsum(weights, dtype=np.float64)])  # rows come in turn, again and again
+            rounds, ends = np.divmod(starts + size, number)
+            counts = rounds * before[-1] + before[ends] - before[starts]
+            for name in OF[kind] & metrics.keys():
+                means[name] = float(np.average(metrics[name], weights=counts)) if counts.any() else 0.0
+        value = self.config.value_weight * means.get(f"value_{self.config.value_loss}", 0.0)
+        means["loss"] = means.get("policy_loss", 0.0) + value
+        return {name: means[name] for name in metrics}
 
     @override
     def progress(self, progress: ImitationProgress, step: int) -> float:

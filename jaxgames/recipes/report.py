@@ -8,7 +8,7 @@ from typing import Any
 
 from jaxgames.ops import checks
 from jaxgames.players.plugins import option_of
-from jaxgames.runs.console import ConsoleTable, progress_bar, show
+from jaxgames.runs.console import ConsoleTable, percent, progress_bar, show
 
 
 class Report:
@@ -107,7 +107,7 @@ def show_training(result: Mapping[str, Any], more: Sequence[str] = ()) -> None:
         columns, rows = ("against", "games", "score %", "won %", "drawn %", "lost %"), _score_rows(result)
         notes = ["score: won games and half of the drawn ones, with its 95 % interval"]
     for one in result.get("solved", ()):
-        share = f"perfect {100 * one['perfect']:.1f} %, good {100 * one['good']:.1f} %"
+        share = f"perfect {percent(one['perfect'])} %, good {percent(one['good'])} %"
         notes.append(f"{one['positions']} solved positions, {one['player']}: {share}")
     if "every_line" in result:
         notes.append("all lines: against all replies there are, moving first or second")
@@ -143,8 +143,8 @@ def _points_rows(result: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
             match["b"],
             f"{match['ppg']:+.3f}",
             f"{match['ppg_low']:+.3f} .. {match['ppg_high']:+.3f}",
-            f"{100 * match['win_rate']:.1f}",
-            f"{100 * match['gammon_rate']:.1f}/{100 * match['gammon_loss_rate']:.1f}",
+            percent(match["win_rate"]),
+            f"{percent(match['gammon_rate'])}/{percent(match['gammon_loss_rate'])}",
             ", ".join(published) or "-",
         )
 
@@ -155,13 +155,9 @@ def _score_rows(result: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
         margin = 50 * max(match["ppg_high"] - match["ppg"], match["ppg"] - match["ppg_low"])
         score = f"{50 * (1 + match['ppg']):.1f} ± {margin:.1f}"
         rates = (match[name] for name in ("win_rate", "draw_rate", "loss_rate"))
-        yield match["b"], f"{match['games']:,}", score, *_percent(rates)
+        yield match["b"], f"{match['games']:,}", score, *map(percent, rates)
     for side in ("first", "second") if "every_line" in result else ():
         tally = result["every_line"][side]
         won, drawn, lost = (tally[kind] / tally["lines"] for kind in ("won", "drawn", "lost"))
-        score = f"{100 * (won + drawn / 2):.1f}"
-        yield f"all lines, {side}", f"{tally['lines']:,}", score, *_percent((won, drawn, lost))
-
-
-def _percent(rates: Iterable[float]) -> list[str]:
-    return [f"{100 * rate:.1f}" for rate in rates]
+        score = percent((tally["won"] + tally["drawn"] / 2) / tally["lines"])
+        yield f"all lines, {side}", f"{tally['lines']:,}", score, *map(percent, (won, drawn, lost))

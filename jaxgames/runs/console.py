@@ -19,6 +19,18 @@ WHOLE_TEXT = 24
 """So many characters of a text stay on one line, however narrow the console is."""
 
 
+def percent(share: float) -> str:
+    """A share in percent, to a tenth; only none and all are 0.0 and 100.0.
+
+    >>> percent(0.5), percent(1.0), percent(9_999 / 10_000), percent(1 / 10_000)
+    ('50.0', '100.0', '>99.9', '<0.1')
+    """
+    text = f"{100 * share:.1f}"
+    if text == "100.0" and share < 1:
+        return ">99.9"
+    return "<0.1" if text == "0.0" and share > 0 else text
+
+
 @dataclasses.dataclass
 class ConsoleTable:
     """A table of texts. `rich` prints it, and so does `print`.

@@ -90,14 +90,17 @@ def test_the_command_labels(tmp_path, capsys):
 
 def test_figures_of_turns_that_are_known(monkeypatch):
     """The best turn, a slower win, a draw that is lost, and the slowest loss, a hundred times each."""
-    worth, chosen = (np.float32(100 * x) for x in ([[0.98, 0.98, 0, -0.9]], [[0.98, 0.9, -0.9, -0.9]]))
-    monkeypatch.setattr(endings, "_known_positions", lambda *_: None)
+    worth, chosen = (np.float32(100 * x).ravel() for x in ([[0.98, 0.98, 0, -0.9]], [[0.98, 0.9, -0.9, -0.9]]))
+    monkeypatch.setattr(endings, "_known_positions", lambda *_: (None, np.arange(400)))
     monkeypatch.setattr(endings, "_judge", lambda *_: (KnownTurns(None, None, worth, np.sign(worth)), chosen))
     found = score_endings(make("random", TIC_TAC_TOE), 400)
     assert (found.perfect, found.good, found.lost) == (0.5, 0.75, 0.25)
     assert found.error == pytest.approx(np.std([0, 0, 1, 0]) / 400**0.5, rel=0.01)
+    monkeypatch.setattr(endings, "_known_positions", lambda *_: (None, np.arange(400) % 4))
+    assert score_endings(make("random", TIC_TAC_TOE), 400).error == pytest.approx(0.25)  # four pairs of games
 
 
 def test_positions_are_different_and_leave_a_choice():
-    found = endings._known_positions(make("random", TIC_TAC_TOE), lookup_of(TIC_TAC_TOE)[0], 300, 0)
+    found, pairs = endings._known_positions(make("random", TIC_TAC_TOE), lookup_of(TIC_TAC_TOE)[0], 300, 0)
+    assert len(pairs) == 300 > 50 > len(np.unique(pairs)) and (np.diff(pairs) >= 0).all()
     assert len(np.unique(found.cells)) == 300 and np.bitwise_count(found.cells).max() == 7

@@ -90,6 +90,8 @@ def test_a_match_of_single_points_and_shares_of_more():
     found = [cells(table, name) for name in ("score", "95 % interval", "won", "drawn")]
     scores, intervals = "65.0 % 35.0 %", "45.0 to 85.0 % 15.0 to 55.0 %"
     assert found == [scores, intervals, "50.0 % 20.0 %", "30.0 % 30.0 %"]
+    most = result_table(dataclasses.replace(ONE, win_rate=0.9999, loss_rate=0.0001, draw_rate=0.0))
+    assert cells(most, "won") == ">99.9 % <0.1 %"  # one game of 10,000 is lost
     wide = dataclasses.replace(ONE, ppg_low=-1.2, ppg_high=1.3)
     assert (wide.score_low, wide.score_high) == (0, 1)
     found = [cells(result_table(RESULT), f"{name}, of all games") for name in ("gammons", "backgammons")]

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import shutil
+from types import SimpleNamespace
 
 import jax
 import numpy as np
@@ -10,11 +11,12 @@ import pytest
 
 import jaxgames
 from jaxgames.algos.imitation import load_network
-from jaxgames.algos.imitation.config import ImitationNetwork
+from jaxgames.algos.imitation.config import ImitationConfig, ImitationNetwork
 from jaxgames.cli import main
 from jaxgames.data_sets import make_data, merge_data, played_games
 from jaxgames.players import make as make_player
 from jaxgames.recipes import recipe_named
+from jaxgames.recipes.imitation import ImitationJob
 from jaxgames.recipes.recipe import Plan
 from jaxgames.recipes.report import Report
 from jaxgames.runs import Run
@@ -59,6 +61,26 @@ def test_a_training_learns_and_measures_itself(trained):
     assert [match["b"] for match in result["matches"]] == ["random"] and result["matches"][0]["win_rate"] > 0.5
     lowest = min(metrics, key=lambda line: line["validation_loss"])
     assert result["best"]["step"] == lowest["step"] and result["positions"] == lowest["positions"]
+
+
+@pytest.mark.parametrize("counts, size", [(False, 1), (True, 3), (False, 17)])
+def test_lines_are_means_over_what_was_learned(counts, size):
+    """By a plain loop over the steps' rows, of which some have no result, others no move; step 6 comes first."""
+    rng = np.random.default_rng(size)
+    moves, results = rng.integers(0, 3, (2, 7)).astype(np.float32)
+    rows = SimpleNamespace(policy_weight=moves, value_weight=results, game=np.arange(7))
+    config = ImitationConfig(counts=counts, minibatch=size, value_weight=0.5, value_loss="absolute")
+    names = "policy_loss", "value_squared", "value_absolute"
+    metrics = {"loss": np.zeros(9)} | {name: rng.random(9) for name in names}
+    found = ImitationJob._means(SimpleNamespace(training=rows, config=config), metrics, 6)
+    means = {}
+    for name in names:
+        weights = moves if name == "policy_loss" else results
+        weights = weights if counts else np.sign(weights)
+        of_steps = [sum(weights[(step * size + row) % 7] for row in range(size)) for step in range(6, 15)]
+        means[name] = np.dot(metrics[name], of_steps) / sum(of_steps)
+    assert found == pytest.approx({"loss": means["policy_loss"] + 0.5 * means["value_absolute"], **means})
+    assert list(found) == list(metrics)
 
 
 def test_a_run_plays_alone_and_in_searches(trained):

@@ -194,7 +194,10 @@ def play(
 
 def draw(weights: Float32[Array, "games actions"], temperature: float, key: Key[Array, ""]) -> Int32[Array, " games"]:
     """An action of each game, drawn with probabilities proportional to weights^(1 / temperature)."""
-    logits = jnp.where(weights > 0, jnp.log(jnp.maximum(weights, 1e-30)) / temperature, -jnp.inf)
+    logs = jnp.log(jnp.maximum(weights, 1e-30))
+    if temperature < 0.01:  # beside numbers so large the noise would be rounded, and the first of equal ones win
+        logs = logs - jnp.max(logs, axis=1, keepdims=True)
+    logits = jnp.where(weights > 0, logs / temperature, -jnp.inf)
     uniform = (random_bits(key, weights.shape) >> 9).astype(jnp.float32) / 2**23 + 2**-24
     return jnp.argmax(logits - jnp.log(-jnp.log(uniform)), axis=1).astype(jnp.int32)
 

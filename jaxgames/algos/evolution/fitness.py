@@ -108,6 +108,8 @@ MEASURES: Mapping[str, Measure] = {
     "captures": Measure(captures, ("moves", "captures"), lambda most_plies: (0.0, 0.5)),
 }
 """The measures of games besides the scores, by name."""
+NO_MEANS = ("spread", "captures")
+"""Those that are not means over games: of several kinds of opponents they are computed from all games together."""
 
 
 def score_named(name: str) -> Score:

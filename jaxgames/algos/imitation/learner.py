@@ -41,12 +41,7 @@ def weighted_sums(
     if symmetry is not None:
         actions = jnp.stack([jnp.asarray(one.actions) for one in network.game.symmetries])[symmetry]
         policy, mask = (jnp.take_along_axis(x, actions, axis=1) for x in (policy, mask))
-    weights = {"policies": jnp.asarray(rows.policy_weight), "values": jnp.asarray(rows.value_weight)}
-    if not config.counts:
-        weights = {name: (weight > 0).astype(jnp.float32) for name, weight in weights.items()}
-    if config.learns in ("value", "policy"):
-        unused = "policies" if config.learns == "value" else "values"
-        weights[unused] = jnp.zeros_like(weights[unused])
+    weights = weights_of(config, rows, jnp)
     sums = {name: jnp.sum(weight) for name, weight in weights.items()}
 
     def add(name: str, errors: Array, weight: Array) -> None:
@@ -72,6 +67,17 @@ def weighted_sums(
     likely = jnp.take_along_axis(policy, best[:, None], axis=1)[:, 0] >= jnp.max(policy, axis=1)
     add("predicted", likely.astype(jnp.float32), weights["policies"])
     return sums
+
+
+def weights_of(config: ImitationConfig, rows: LabeledPositions, of: Any = np) -> dict[str, Any]:
+    """How much the `policies` and the `values` of rows count, as arrays of NumPy or of JAX."""
+    weights = {"policies": of.asarray(rows.policy_weight), "values": of.asarray(rows.value_weight)}
+    if not config.counts:
+        weights = {name: (weight > 0).astype(of.float32) for name, weight in weights.items()}
+    if config.learns in ("value", "policy"):
+        unused = "policies" if config.learns == "value" else "values"
+        weights[unused] = of.zeros_like(weights[unused])
+    return weights
 
 
 def metrics_of(network: ImitationNetwork, sums: dict[str, Array]) -> dict[str, Array]:

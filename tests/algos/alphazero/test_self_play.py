@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from jaxgames.algos.alphazero.self_play import Plies, add, init_buffer, results_backwards, sample
+from jaxgames.algos.alphazero.self_play import Plies, add, draw, init_buffer, results_backwards, sample
 
 begin, into = jax.jit(init_buffer, static_argnums=1), jax.jit(add, static_argnums=2)
 backwards = jax.jit(results_backwards, static_argnums=2)
@@ -64,3 +64,11 @@ def test_samples_come_from_all_filled_rows_alike():
     drawn = np.asarray(jax.jit(sample, static_argnums=2)(buffer, jax.random.key(0), 10_000).position)
     counts = np.bincount(drawn, minlength=10)
     assert len(counts) == 10 and abs(counts - 1000).max() < 150
+
+
+def test_equal_actions_are_drawn_alike_at_any_temperature():
+    """Also where the logarithms are so large that noise beside them would be rounded."""
+    weights = np.where(np.arange(12) < 10, np.float32(0.1), np.float32(0))
+    drawn = jax.jit(draw, static_argnums=1)(np.tile(weights, (40_000, 1)), 1e-6, jax.random.key(0))
+    counts = np.bincount(drawn, minlength=12)
+    assert counts[10:].sum() == 0 and abs(counts[:10] - 4_000).max() < 240  # four standard deviations

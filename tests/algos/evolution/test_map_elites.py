@@ -1,12 +1,19 @@
 """MAP-Elites against a plain archive, a cell after the other; its children, and that it fills an archive."""
 
+import functools
+import types
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from jaxgames.algos.evolution import MapElites, evaluate, operators
+from jaxgames.algos.evolution.evolution import Evolution
+from jaxgames.algos.evolution.fitness import ByPlay
+from jaxgames.algos.evolution.play import Details, Results
 from jaxgames.algos.evolution.saved import NetworkConfig
+from jaxgames.algos.evolution.strategies import population
 from jaxgames.algos.evolution.strategies.map_elites import MapElitesConfig
 
 LOW, HIGH = (0.0, -1.0), (1.0, 1.0)
@@ -169,6 +176,37 @@ def test_numbers_of_64_bits_leave_the_state_as_it_is():
 def test_bad_input(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_measures_are_of_the_games_with_all_kinds_of_opponents(monkeypatch):
+    """Three quarters of the games are won after 5 turns without a capture, the others lost after 9 with some."""
+
+    def results(self, genomes, numbers, key):
+        shape = len(genomes), self.games
+        few, full = self.opponents.count == 3, functools.partial(jnp.full, shape)
+        details = Details(plies=full(5 if few else 9), moves=full(3 if few else 5), captures=full(0 if few else 2))
+        return Results(full(1.0 if few else -1.0), full(False), details)
+
+    monkeypatch.setattr(ByPlay, "results", results)
+    changes = {"population": 4, "block": 4, "opponents": "random*3+random*1", "most_plies": 9, "high": (9.0, 1.0)}
+    network = NetworkConfig("checkers", encoding="pieces", head="target").replace(hidden=(2,))
+    config = MapElitesConfig(network, descriptors="spread+captures", low=(0.0, 0.0), **changes)
+    algorithm = types.SimpleNamespace(dimension=2, columns=3, ask=lambda *_: jnp.zeros((4, 2)), tell=lambda *_: None)
+    numbers, told = np.arange(4, dtype=np.int32), []
+
+    def evaluated(fitness, asking, state, key, *_):
+        told.append(fitness(asking.ask(state, numbers), numbers, key))
+        return told[0]
+
+    @jax.jit
+    def generation(key):
+        hall = population.HallOfFame(jnp.zeros((0, 2)), 0)
+        state = population.PopulationState(types.SimpleNamespace(generation=0), hall, key)
+        population.Population(config, algorithm, None).generation(state, Evolution(config))
+        return told.pop()
+
+    monkeypatch.setattr(population, "evaluate", evaluated)
+    np.testing.assert_allclose(generation(jax.random.key(0))[0], [0.75, np.std([5, 5, 5, 9]), 2 / 14], rtol=1e-6)
 
 
 def test_descriptors_are_different_ones():

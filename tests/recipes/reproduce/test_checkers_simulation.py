@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from jaxgames.matches.intervals import mean_margin
 from jaxgames.recipes.report import Report
 from jaxgames.recipes.reproduce import Study, system_named
 from jaxgames.recipes.reproduce.checkers_simulation import minimax, networks, positions
@@ -110,3 +111,11 @@ def test_backpropagation_learns_moves_of_minimax(study, monkeypatch):
 
     (study.path / "data" / "merged" / "data.json").unlink()  # it is not read again
     assert networks.backpropagation(study) == rows
+
+
+def test_games_of_one_network_are_alike():
+    """Ten networks in a hundred equal games each say as much as ten numbers; one of them is judged by its games."""
+    counts = np.repeat(np.arange(10.0)[:, None], 100, axis=1)
+    assert networks.summary(counts)["margin"] == pytest.approx(mean_margin(np.arange(10.0)))
+    assert networks.summary(counts.T[:1])["margin"] == pytest.approx(mean_margin(np.arange(10.0)))
+    assert networks.summary(counts)["mean"] == 4.5

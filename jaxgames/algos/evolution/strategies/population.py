@@ -20,7 +20,7 @@ from typing_extensions import override
 from jaxgames.algos.evolution.candidates import as_rows
 from jaxgames.algos.evolution.evaluate import Algorithm, MemoryPlan, evaluate, platform_of, usual_block
 from jaxgames.algos.evolution.evolution import Evolution, OpponentSpec, ScoredConfig, Scores, Strategy, mesh_of
-from jaxgames.algos.evolution.fitness import check_measure, won
+from jaxgames.algos.evolution.fitness import NO_MEANS, check_measure, measured, won
 from jaxgames.algos.evolution.play import Networks
 from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
@@ -316,17 +316,24 @@ class Population(Strategy):
             genomes, met = asked
             if evolution.watch is not None:
                 jax.debug.callback(functools.partial(evolution.watch, len(numbers)))
-            judges, scores, won_games = self._judges(evolution, met), [], []
+            judges, scores, won_games, played = self._judges(evolution, met), [], [], []
+            whole = {name for name in config.measures if name.removeprefix("-") in NO_MEANS and len(judges) > 1}
             for place, (judge, count) in enumerate(judges):
                 own = jax.random.fold_in(key, place)
-                if place == 0 and members:
+                if whole or (place == 0 and members):
                     results = judge.results(genomes, numbers, own)
                     found = judge.of_results(results)
+                    played.append(results)
+                if place == 0 and members:
                     won_games = [judge.by_opponent(won(results))[:, self._first_of_league :][:, :members]]
-                else:
+                elif not whole:
                     found = judge(genomes, numbers, own)
                 scores.append(found * jnp.float32(count))
             total = sum(scores[1:], scores[0]) * jnp.float32(1 / sum(count for _, count in judges))
+            if whole:
+                every = jax.tree.map(lambda *parts: jnp.concatenate(parts, axis=1), *played)
+                for column, name in enumerate(config.measures, 1):
+                    total = total.at[:, column].set(measured(every, name)) if name in whole else total
             return jnp.concatenate([total.reshape(len(numbers), -1), *won_games], axis=1) if won_games else total
 
         members, own_columns = config.number_of("league"), getattr(self.algorithm, "columns", None)

@@ -11,7 +11,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float32, Int32
+from jaxtyping import Array, Float32, Int, Int32
 
 from jaxgames.algos.evolution.evolution import advance
 from jaxgames.algos.evolution.fitness import SCORES
@@ -208,16 +208,7 @@ def legal_moves(study: Study) -> list[Row]:
             if epoch % every == 0:
                 met = {"random moves": random, "each other": Networks(policy, others)}
                 counts[str(epoch)] = {name: np.asarray(in_a_row(champion, who)) for name, who in met.items()}
-        return {
-            epoch: {
-                name: {
-                    "mean": float(one.mean()), "margin": mean_margin(one.ravel()),
-                    "tenths": np.percentile(one, [10, 90]).tolist(),
-                }
-                for name, one in met.items()
-            }
-            for epoch, met in counts.items()
-        }  # fmt: skip
+        return {epoch: {name: summary(one) for name, one in met.items()} for epoch, met in counts.items()}
 
     settings = {**content_of(config), "games": games, "seed": study.seed}
     moves = study.cell("legal moves, against each other and random moves", settings, measure)
@@ -241,6 +232,14 @@ def legal_moves(study: Study) -> list[Row]:
             what = f"against {name}, a tenth has at {word}, epoch {last}"
             rows.append(Row(what, theirs, ours, digits=0, best="high", why=why))
     return rows
+
+
+def summary(counts: Int[np.ndarray, "networks games"]) -> dict[str, Any]:
+    """The mean of counts with its margin, and tenths. The games of one network are alike: of several networks the
+    margin is that of their means.
+    """
+    margin = mean_margin(counts.mean(axis=1) if len(counts) > 1 else counts[0])
+    return {"mean": float(counts.mean()), "margin": margin, "tenths": np.percentile(counts, [10, 90]).tolist()}
 
 
 def against_minimax(study: Study) -> list[Row]:
