@@ -8,6 +8,7 @@ From `jaxgames train td-gammon` to the first jitted call a reader passes through
     recipes/recipe.py       begin: check the plan, turn minutes into updates, make the run folder
     recipes/td.py           settings of td-gammon, plan and job of a TD training
     recipes/training.py     the loop, and a block of updates, jitted
+    runs/interruptible.py   the thread in which a block is computed, so that Ctrl-C is heard
     algos/td/learner.py     init and update of a learner
 """
 
