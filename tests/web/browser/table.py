@@ -10,7 +10,8 @@ from typing import Any
 
 from PIL import Image
 
-PATIENCE = 1000 * int(os.environ.get("JAXGAMES_PATIENCE", 300))  # ms: a player may have to be compiled, beside other work
+PATIENCE = 1000 * int(os.environ.get("JAXGAMES_PATIENCE", 300))
+"""Milliseconds: a player may have to be compiled first, on a machine that has other work."""
 
 # One look at the board: its version, whose turn it is, and the names and middles of all places.
 LOOK = """
