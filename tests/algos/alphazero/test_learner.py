@@ -281,3 +281,19 @@ def test_so_many_searches_are_full_ones(monkeypatch):
     config = CONFIG.replace(fast_share=0.75, fast_simulations=3)
     simulations, full = jax.device_get(jax.jit(jax.vmap(search))(jax.random.split(jax.random.key(0), 400)))
     assert 60 < full.sum() < 140 and (simulations == np.where(full, 8, 3)).all()
+
+
+def test_only_full_searches_are_targets(monkeypatch):
+    """A search says of each ply whether it was full: here its values tell it, too."""
+
+    def search(game, config, evaluate, states, key, fast_key, tree):
+        full = jax.random.bernoulli(fast_key)
+        policy = states.legal_action_mask.astype(jnp.float32)
+        return (policy, jnp.full(len(policy), full, jnp.float32), jnp.argmax(policy, axis=1), tree), full
+
+    monkeypatch.setattr(self_play, "_search", search)
+    config = CONFIG.replace(batch=2, plies=8, buffer_plies=8)
+    states = self_play.begin_games(GAME, jax.random.key(0), config.batch, 0)
+    play = jax.jit(lambda states: self_play.play(GAME, config, lambda *_: None, None, states, jax.random.key(0))[1])
+    plies = jax.device_get(play(states))
+    assert plies.is_target.any() and (plies.is_target == (plies.root_value > 0)).all() and not plies.is_target.all()
