@@ -34,6 +34,7 @@ from jaxgames.recipes import RECIPES, Plan, training
 from jaxgames.recipes.evolution import EvolutionCheckpoint, EvolutionJob, EvolutionRecipe, Measures
 from jaxgames.recipes.report import Report
 from jaxgames.runs import Run
+from jaxgames.runs.interruptible import is_computing
 from tests.recipes.conftest import TIC_TAC_TOE, one_line
 
 # All matches are of the same shape, so that each opponent's program is compiled once.
@@ -173,6 +174,7 @@ def test_signals_are_heard_while_a_block_is_computed(run_of_steps, monkeypatch):
     try:
         with pytest.raises(KeyboardInterrupt):
             training.Training([Steps(2)], run_of_steps, Report(quiet=True)).run_to_end()
+        assert is_computing()
     finally:
         signal.signal(signal.SIGUSR1, before)
         goes_on.set()
