@@ -290,7 +290,7 @@ def _errors(
 
 
 def _guess(folder: Any) -> dict[str, float]:
-    """The errors of the best constant on the positions of validation, values from -1 to 1."""
+    """The errors of one guess for all positions of validation, the mean value of the others; values from -1 to 1."""
     rows = load(open_of(folder, GAME, {}), GAME)
     errors = rows.value[rows.validation] - rows.value[~rows.validation].mean()
     return {"squared": float(np.square(errors).mean()), "absolute": float(np.abs(errors).mean())}
