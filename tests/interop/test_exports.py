@@ -127,7 +127,8 @@ def test_a_submission_searches_as_the_player_does(tmp_path, name):
         theirs.append([sum(n for stone, n in by_stone.items() if stone & column) for column in board.columns])
     assert np.sum(theirs, 1).tolist() == [60] * 100
     error = ours.std(0) * (1 / 256 + 1 / 100) ** 0.5
-    assert (np.abs(ours.mean(0) - np.mean(theirs, 0)) <= 4.5 * error).all()
+    apart = (ours.mean(0) - np.mean(theirs, 0)) / np.maximum(error, 1e-9)
+    assert np.square(apart).sum() <= 45  # that of seven columns is near 6; that of UCT in place of RAVE 100
     assert names["MADE_OF"] == player.name and [*names][-1] == "agent"
     _, worth = names["think"](cells, 1, 6, 7, 4, seconds=0)
     assert worth in (0.0, 0.5, 1.0)  # after one simulation
