@@ -55,7 +55,7 @@ def take(tree: Tree, rows: Any) -> Tree:
 
 
 def copied(tree: Tree) -> Tree:
-    """The same arrays once more: what takes them into its state can be donated, and the caller still has his own."""
+    """The same arrays once more: what takes them into its state can be donated, and the caller still has theirs."""
     return jax.tree.map(jnp.copy, tree)
 
 

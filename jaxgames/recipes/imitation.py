@@ -171,7 +171,7 @@ class ImitationProgress(NamedTuple):
     since_best: int
 
 
-OF = {"policies": {"policy_loss", "predicted"}, "values": {"value_squared", "value_absolute"}}
+METRICS_OF = {"policies": {"policy_loss", "predicted"}, "values": {"value_squared", "value_absolute"}}
 """The metrics of policies, and those of values."""
 
 
@@ -232,7 +232,7 @@ class ImitationJob(Job[ImitationProgress]):
             before = np.concatenate([[0.0], np.cumsum(weights, dtype=np.float64)])  # rows come in turn, again and again
             rounds, ends = np.divmod(starts + size, number)
             counts = rounds * before[-1] + before[ends] - before[starts]
-            for name in OF[kind] & metrics.keys():
+            for name in METRICS_OF[kind] & metrics.keys():
                 means[name] = float(np.average(metrics[name], weights=counts)) if counts.any() else 0.0
         value = self.config.value_weight * means.get(f"value_{self.config.value_loss}", 0.0)
         means["loss"] = means.get("policy_loss", 0.0) + value

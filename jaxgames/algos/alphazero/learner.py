@@ -27,6 +27,7 @@ from jaxgames.envs.checks import a_game
 from jaxgames.envs.core import Game, State
 from jaxgames.nets import InBlocks
 from jaxgames.ops import checks
+from jaxgames.ops.pytrees import copied
 from jaxgames.ops.random_bits import random_bits
 from jaxgames.runs import Run
 
@@ -182,7 +183,7 @@ class AlphaZeroLearner:
                 raise TypeError(f"weights of {dtype}: expected float32, as small steps do not move a mean of less")
         buffer = init_buffer(jax.eval_shape(self._play, params, states, key)[1], config.buffer_plies)
         # The mean begins at the first weights; a copy, so that both can be donated.
-        mean = jax.tree.map(jnp.copy, params)
+        mean = copied(params)
         return AlphaZeroState(params, mean, self.optimizer.init(params), states, buffer, jnp.int32(0))
 
     def place(self, state: AlphaZeroState) -> AlphaZeroState:

@@ -17,7 +17,7 @@ from jaxgames.algos.td.td_lambda import luck_adjusted_returns
 from jaxgames.algos.td.value import ValueNetwork, apart, scale_outputs
 from jaxgames.nets import MLP_ONLY, NetworkSpec
 from jaxgames.ops import checks, packing
-from jaxgames.ops.pytrees import select
+from jaxgames.ops.pytrees import copied, select
 from jaxgames.ops.settings import group, setting
 
 CANDIDATES = 16
@@ -138,7 +138,7 @@ class ExpectedTD(BatchLearner):
     def begin(self, params: Any, key: Key[Array, ""]) -> ExpectedState:
         weights = scale_outputs(params, self.config.members)
         teacher = jax.tree.map(lambda x: x[0], apart(weights, self.config.members)) if self.config.teacher else ()
-        weights, teacher = jax.tree.map(jnp.copy, (weights, teacher))  # so that states can be donated
+        weights, teacher = copied((weights, teacher))  # so that states can be donated
         return ExpectedState(
             params=params,
             weights=weights,

@@ -295,7 +295,7 @@ class ExactTD(BatchLearner):
 
 def nothing_played(games: Games) -> Ply:
     """What leads to new games: the ply before the first one counts as over, so that nothing is learned from it."""
-    position, player = jax.tree.map(jnp.copy, (games.positions, games.player))  # so that states can be donated
+    position, player = copied((games.positions, games.player))  # so that states can be donated
     return Ply(position, player, jnp.ones(len(player), bool), jnp.zeros(len(player), jnp.float32))
 
 
