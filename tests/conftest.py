@@ -59,18 +59,24 @@ def data_dir() -> Path:
     return Path(__file__).parent / "data"
 
 
+_compiled: list[str] = []
+"""The names of all programs that were compiled, also those that are found in the cache on the disk."""
+
+
+def _note(event: str, seconds: float, **about: Any) -> None:
+    if event.endswith("backend_compile_duration"):
+        _compiled.append(str(about.get("fun_name")))
+
+
+jax.monitoring.register_event_duration_secs_listener(_note)
+
+
 @pytest.fixture
-def compilations() -> Iterator[list[str]]:
-    """The names of all programs that are compiled, also those that are found in the cache on the disk."""
-    names: list[str] = []
-
-    def note(event: str, seconds: float, **about: Any) -> None:
-        if event.endswith("backend_compile_duration"):
-            names.append(str(about.get("fun_name")))
-
-    jax.monitoring.register_event_duration_secs_listener(note)
-    yield names
-    jax.monitoring.unregister_event_duration_listener(note)
+def compilations() -> list[str]:
+    """The names of all programs that the test compiles. What another file has compiled before, it compiles again."""
+    jax.clear_caches()
+    _compiled.clear()
+    return _compiled
 
 
 @pytest.fixture
@@ -110,8 +116,14 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.fixture(scope="module", autouse=True)
 def forget_programs() -> Iterator[None]:
-    """Compiled programs are dropped when a file ends, and their memory is given back: of all files they fill 5 GB."""
+    """A file that ends drops the compiled programs, if there are many, and gives back their memory: all fill 5 GB.
+
+    Few are kept for the next file, which would else compile the small ones (a zero, a key, a slice) again.
+    """
     yield
+    if len(_compiled) < 2000:  # some 700 MB
+        return
+    _compiled.clear()
     jax.clear_caches()
     gc.collect()
     if hasattr(LIBC, "malloc_trim"):  # glibc's, which keeps what was freed in small pieces

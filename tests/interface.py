@@ -77,9 +77,7 @@ def public() -> dict[str, tuple[str, ...]]:
     """The public modules, and what each names in `__all__`."""
     named = {module: tuple(all_of(tree_of(module))) for module in modules() if "ops" not in module.split(".")}
     return {
-        module: names
-        for module, names in named.items()
-        if names and (is_package(module) or named_by(module, named))
+        module: names for module, names in named.items() if names and (is_package(module) or named_by(module, named))
     }
 
 

@@ -68,7 +68,11 @@ def test_every_array_has_a_dtype():
 @pytest.mark.parametrize(
     "text",
     [
-        "jnp.zeros(3)", "jax.random.bits(key)", "jnp.arange(n)", "jnp.where(x, 1.0, -jnp.inf)", "jnp.asarray([1, 2])",
+        "jnp.zeros(3)",
+        "jax.random.bits(key)",
+        "jnp.arange(n)",
+        "jnp.where(x, 1.0, -jnp.inf)",
+        "jnp.asarray([1, 2])",
         "self.param('w', zeros, (3,))",
     ],
 )

@@ -161,7 +161,7 @@ def test_what_is_not_said_is_seen(source, missing):
 
 def test_the_text_of_each_kind_of_definition():
     """Defaults of declared settings are shown, their help is not; methods go without `self`."""
-    source = '''
+    source = """
 @dataclass(frozen=True)
 class Config(Settings):
     batch: int = setting(128, "games at once", low=1)
@@ -175,7 +175,7 @@ class Config(Settings):
 
 def play(game: Game, key: Key[Array, ''] | None=None) -> State: ...
 LIMIT: int = 3
-'''
+"""
     lines = []
     for node in ast.parse(source).body:
         (name,) = interface.names_of(node)

@@ -36,6 +36,11 @@ TORN = STATES.replace(rewards=STATES.rewards[0])
 OF_BATCH = STATE.replace(_position=STATES._position)
 
 
+def blank(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Zeros in place of what a function returns, which is not compiled."""
+    return jax.tree.map(lambda shape: np.zeros(shape.shape, shape.dtype), jax.eval_shape(function, *arguments))
+
+
 def rows(count: int) -> Any:
     """The first states of the batch."""
     return jax.tree.map(lambda x: x[:count], STATES)

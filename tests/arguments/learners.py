@@ -18,6 +18,7 @@ from tests.arguments.kinds import (
     STATES,
     Row,
     Wrong,
+    blank,
     function,
     number,
     text,
@@ -160,7 +161,7 @@ LEARNERS = {
     "nets.initializer": Row(nets.initializer, {"spec": "uniform:1"}, {"spec": text("initializer")}),
     "nets.first_layer": Row(
         nets.first_layer,
-        {"params": nets.MLP((3,)).init(SEED, jnp.zeros(2))},
+        {"params": blank(nets.MLP((3,)).init, SEED, jnp.zeros(2))},
         {
             "params": {
                 "None": (None, ValueError, "expected what MLP.init returns"),

@@ -14,6 +14,7 @@ from tests.arguments.kinds import (
     STATES,
     Row,
     Wrong,
+    blank,
     choice,
     function,
     number,
@@ -38,17 +39,14 @@ def logits_and_value(params, observation):
 NETWORK = mcts.network(logits_and_value, PARAMS)
 
 
-@jax.jit
 def searched(states):
-    """A search, and its tree after an action."""
-    found = mcts.search(GAME, states, SEED, 4, evaluate=NETWORK)
-    later = jax.vmap(GAME.step)(states, jnp.arange(4))
-    return found, mcts.advance(found.tree, later)
+    """A search of Connect Four."""
+    return mcts.search(GAME, states, SEED, 4, evaluate=NETWORK)
 
 
-FOUND, LATER_TREE = searched(STATES)
-TWO = jax.eval_shape(lambda states: mcts.search(GAME, states, SEED, 4).tree, jax.tree.map(lambda x: x[:2], STATES))
-TREE_OF_TWO = jax.tree.map(lambda shape: jnp.zeros(shape.shape, shape.dtype), TWO)
+FOUND = blank(searched, STATES)
+OTHER_TREE = jax.tree.map(np.ones_like, FOUND.tree)
+TREE_OF_TWO = blank(lambda states: mcts.search(GAME, states, SEED, 4).tree, jax.tree.map(lambda x: x[:2], STATES))
 
 
 def gives(outputs, error, line):
@@ -112,7 +110,7 @@ TREE: Wrong = {
     "result": (FOUND, TypeError, "tree a SearchResult: expected mcts.advance(result.tree, states)"),
     "text": ("tree", TypeError, "tree 'tree': expected mcts.advance(result.tree, states)"),
     "of other positions": (
-        LATER_TREE,
+        OTHER_TREE,
         ValueError,
         "this tree is of other positions than 4 of the 4 given: pass tree=mcts.advance(result.tree, states)",
     ),

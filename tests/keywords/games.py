@@ -22,11 +22,11 @@ from tests.settings.traces import Program
 GAMES = {name: jaxgames.make(name) for name in ("tic_tac_toe", "connect_four", "checkers", "backgammon")}
 TTT, C4, CHECKERS, BACKGAMMON = GAMES.values()
 KEY = jax.random.key(0)
-START = {name: jax.device_get(game.init_position(KEY)) for name, game in GAMES.items()}
+START = jax.device_get(jax.jit(lambda key: {name: game.init_position(key) for name, game in GAMES.items()})(KEY))
 STATE = TTT.state(START["tic_tac_toe"])
 LATE = TTT.from_string("XOX/OX./OXO")
 ALL_LATE = jax.tree.map(lambda x: np.asarray(x)[None, None], LATE._position)
-STATES = jax.tree.map(lambda x: jnp.stack([x, x]), STATE)
+STATES = jax.tree.map(lambda x: jnp.asarray(np.stack([x, x])), STATE)
 MEN = [0, 0, 0, 0, 0, 5, 0, 3, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0]
 
 

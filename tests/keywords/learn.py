@@ -24,7 +24,7 @@ from tests.settings.traces import Program
 
 TTT = jaxgames.make("tic_tac_toe")
 KEY = jax.random.key(0)
-STATES = jax.vmap(TTT.init)(jax.random.split(KEY, 2))
+STATES = jax.jit(jax.vmap(TTT.init))(jax.random.split(KEY, 2))
 BITS = jnp.arange(2, dtype=jnp.uint32)
 
 
@@ -279,7 +279,7 @@ ROWS = {
     "algos.td.sequential.SequentialBackprop": tried(td_learner("sequential_backprop"), axis="games"),
     "algos.td.learner.Learner.init": tried(
         lambda **k: program(lambda key: td.make_learner(td_config("n_step")).init(key, **k)),
-        params=td_config("n_step").network().init(jax.random.key(1)),
+        params=jax.jit(td_config("n_step").network().init)(jax.random.key(1)),
     ),
     "algos.td.value.Outcomes": tried(
         lambda **k: (Outcomes(**k).target(jnp.asarray([2.0, -1.0])), Outcomes(**k).worths),

@@ -68,6 +68,7 @@ def test_the_networks_of_a_training_meet(a_run):
 def a_run(tmp_path):
     return Run.create(tmp_path / "first", {"kind": "td", "recipe": "td-gammon", "game": "tic_tac_toe"}).path
 
+
 @pytest.mark.parametrize(
     ("wanted", "says"),
     [

@@ -161,6 +161,7 @@ def test_values_that_are_no_numbers_choose_legal_actions():
         taken = np.asarray(heaps.left) - np.asarray(outcome.position.left)
         assert ((taken >= wanted) & (taken <= np.minimum(heaps.left, 3))).all()
         assert (taken[:3] == [1, 2, 3]).all() or left < 0  # nothing beats taking the last one
+
     # A heap of 1 or 2 is worth nothing that is known, of the others the opponent likes 3 less than 4.
     @jax.jit
     def of_some(heaps):
