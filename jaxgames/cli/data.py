@@ -128,6 +128,6 @@ def _print(path: str, as_json: bool) -> None:
     print(f"{facts['data']}: {facts['game']} {facts['version']}, {made}")
     for name, value in facts["made"].get("counts", {}).items():
         print(f"  {name + ' (merge)':22}{value:14,}")
-    for name in ("positions", "games", "policies", "values", "wins", "draws", "losses", "validation", "shards"):
+    for name in "positions games policies values means wins draws losses validation shards".split():
         print(f"  {name:22}{facts[name]:14,}")
     print(f"  {'MB on disk':22}{facts['bytes'] / 1e6:14,.1f}")

@@ -139,9 +139,11 @@ def played_games(
 def recorded_games(game: Game, files: Sequence[str | Path]) -> Maker:
     """The games of files in the formats of `jaxgames.records`; every action is a row.
 
-    Raises `ValueError` for files of other games or options, and if there are no games, or none has a move.
+    Raises `ValueError` for files of other games or options, for one that is named twice, and if there are no games, or
+    none has a move.
     """
     names = [str(file) for file in files]
+    _check_once(names)
     records: list[GameRecord] = []
     for file in names:
         games = load_records(file, game.id)
@@ -175,7 +177,8 @@ def solved_positions(game: Game, files: Sequence[str | Path]) -> Maker:
     """The positions of files that `jaxgames.matches.solved` reads, each as a separate game: the best moves, all equally
     likely, and the result with best play.
 
-    Raises `ValueError` for other files, and for positions on another board than the game's.
+    Raises `ValueError` for other files, for one that is named twice, and for positions on another board than the
+    game's.
     """
     files = list(files)  # an iterator would be read only once
     known = _read_solved(game, files)
@@ -238,6 +241,14 @@ def known_rows(lookup: Knowledge, positions: Any) -> Bool[np.ndarray, " n"]:
     return in_chunks(partial(covered, lookup), positions, CHUNK) if num_rows(positions) else np.zeros(0, bool)
 
 
+def _check_once(paths: Sequence[str | Path]) -> None:
+    """Raises `ValueError` if a file or folder is named twice: all of it would count twice."""
+    found = [Path(path).resolve() for path in paths]
+    for number, path in enumerate(found):
+        if path in found[:number]:
+            raise ValueError(f"{paths[number]} is named twice; expected each file or folder once")
+
+
 def _made_of(files: Sequence[str | Path]) -> dict[str, list[str]]:
     """The names of files, and the checksums of their contents."""
     return {"files": [Path(file).name for file in files], "sha256": [fingerprint(Path(file))[1] for file in files]}
@@ -250,7 +261,8 @@ def _stacked(game: Game, positions: Sequence[Any]) -> Any:
 
 
 def _read_solved(game: Game, files: Sequence[str | Path]) -> list[solved.Solved]:
-    known = []
+    known: list[solved.Solved] = []
+    _check_once(files)
     for file in files:
         positions = solved.read(file)
         if (board := solved.board_of(positions)) != game:
@@ -386,7 +398,7 @@ def merge_data(
 
     Args:
         game: the game.
-        sources: folders of data sets of this game.
+        sources: folders of data sets of this game, each once.
         path: the new folder.
         tests: positions and their legal actions to remove, with their mirror images; None for none.
         validation: the share of the rows that is kept for validation.
@@ -394,10 +406,12 @@ def merge_data(
         seed: of the split.
         note: added to the description of how the data were made.
 
-    Raises `ValueError` as `prepare`, for data of another game, and if the folder holds a complete data set.
+    Raises `ValueError` as `prepare`, for data of another game, for a source that is named twice, and if the folder
+    holds a complete data set.
     """
     if not sources:
         raise ValueError("no data to merge: expected the folder of one data set or more")
+    _check_once(sources)
     if DataSetFolder.is_at(path) and not DataSetFolder.open(path).missing():
         raise ValueError(f"{path} exists already and is never overwritten; {DataSetFolder.ANOTHER}")
     options = game_options(game)
@@ -417,10 +431,13 @@ def merge_data(
 
 
 def data_info(path: str | Path) -> dict[str, Any]:
-    """What is in a data set, ready for JSON. Raises `ValueError` if the folder is not one, or is broken."""
+    """What is in a data set, ready for JSON. Its `values` are `wins`, `draws`, `losses` and, where equal positions were
+    merged, `means` of several results. Raises `ValueError` if the folder is not one, or is broken.
+    """
     folder = DataSetFolder.open_complete(path)
     columns = folder.read_all(("policy_weight", "value", "value_weight", "game", "validation"))
     known = columns["value"][columns["value_weight"] > 0]
+    results = columns["value"][columns["value_weight"] == 1]  # others are means of several, of merged rows
     return {
         "data": str(folder.path),
         **{name: folder.header[name] for name in ("game", "options", "version", "made", "shards")},
@@ -428,9 +445,10 @@ def data_info(path: str | Path) -> dict[str, Any]:
         "games": len(np.unique(columns["game"])),
         "policies": int((columns["policy_weight"] > 0).sum()),
         "values": len(known),
-        "wins": int((known > 0).sum()),
-        "draws": int((known == 0).sum()),
-        "losses": int((known < 0).sum()),
+        "means": len(known) - len(results),
+        "wins": int((results > 0).sum()),
+        "draws": int((results == 0).sum()),
+        "losses": int((results < 0).sum()),
         "validation": int(columns["validation"].sum()),
         "bytes": folder.bytes_on_disk(),
     }

@@ -243,7 +243,7 @@ PLAYED = MatchResult(
 ROLLED_OUT = RolloutResult(
     **{field.name: 0.0 for field in dataclasses.fields(RolloutResult)} | {"position": "p", "player": "a", "trials": 2}
 )
-FACTS = dict.fromkeys("positions games policies values wins draws losses validation shards bytes".split(), 1) | {
+FACTS = dict.fromkeys("positions games policies values means wins draws losses validation shards bytes".split(), 1) | {
     "game": "g", "version": "1", "made": {},
 }  # fmt: skip
 RESULT = SimpleNamespace(

@@ -157,6 +157,8 @@ def test_a_making_does_not_go_on_with_other_data_of_the_same_names(tmp_path):
     merge_data(TTT, sources[:1], merged.path, validation=0)
     with pytest.raises(ValueError, match="no data to merge"):
         merge_data(TTT, [], tmp_path / "none")
+    with pytest.raises(ValueError, match=r"source1/\.\./source1 is named twice; expected each file or folder once$"):
+        merge_data(TTT, [*sources, sources[0] / ".." / sources[0].name], tmp_path / "none")
 
 
 def test_solved_positions_have_their_best_moves():
@@ -184,6 +186,8 @@ def test_solved_positions_have_their_best_moves():
         (lambda p: played_games(p, make_player("random", jaxgames.make("checkers")), 4), "two players of one game"),
         (lambda p: solved_positions(jaxgames.make("connect_four"), []), "^no positions in no files$"),
         (lambda p: solved_tests(jaxgames.make("connect_four"), []), "^no positions in no files$"),
+        (lambda p: solved_tests(jaxgames.make("connect_four"), [MOVE_SCORES] * 2), "jsonl is named twice"),
+        (lambda p: recorded_games(TTT, ["a.txt", "./a.txt"]), "^./a.txt is named twice; expected each"),
     ],
 )
 def test_makers_refuse_what_makes_no_sense(make, line):
@@ -253,3 +257,5 @@ def test_what_is_merged_into_several_shards_and_what_is_told_of_it(tmp_path, mon
     merged, counts = merge_data(TTT, [source.path], tmp_path / "merged", validation=0)
     rows = load(merged, TTT)
     assert merged.shards > 1 and len(rows.game) == counts.training == len(np.unique(rows.position.cells))
+    told = data_info(merged.path)  # of the empty board and of the first move it has the mean of both games
+    assert [told[name] for name in ("values", "means", "wins", "draws", "losses")] == [12, 2, 2, 7, 1]
