@@ -6,6 +6,7 @@ All programs that are compiled are kept for the other edits, as most of them sta
 
 import argparse
 import concurrent.futures
+import contextlib
 import os
 import queue
 import re
@@ -45,6 +46,8 @@ COPIED = (
 """All that belongs to the project: what tests read."""
 LIMIT = 300
 """Seconds: an edit that makes its tests run on for longer is noticed, too."""
+_running: set[int] = set()
+"""The processes of tests, by their numbers."""
 
 
 class Edit(NamedTuple):
@@ -98,11 +101,13 @@ def passes(project: Path, tests: Sequence[str], cache: Path, limit: float | None
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *marks, *tests]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, cwd=project, env=environment, text=True, start_new_session=True, **pipes) as running:
+        _running.add(running.pid)
         try:
             said, complaints = running.communicate(timeout=limit)
         except subprocess.TimeoutExpired:
             return False, f"still running after {limit} seconds"
         finally:
+            _running.discard(running.pid)
             if running.returncode is None:
                 os.killpg(running.pid, signal.SIGKILL)  # and the servers that it has started
     if running.returncode not in (0, 1):  # 1: tests failed; else there are none, or they could not be read
@@ -149,8 +154,15 @@ def survivors(edits: Sequence[Edit], root: Path, jobs: int) -> list[str]:
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
             tests = sorted({test for edit in edits for test in edit.tests})
             shares = [tests[job::jobs] for job in range(jobs)]
-            list(pool.map(lambda share: run(None, share), filter(None, shares)))
-            found = list(pool.map(lambda edit: run(edit, edit.tests), edits))
+            try:
+                list(pool.map(lambda share: run(None, share), filter(None, shares)))
+                found = list(pool.map(lambda edit: run(edit, edit.tests), edits))
+            except KeyboardInterrupt:
+                pool.shutdown(wait=False, cancel_futures=True)
+                for pid in list(_running):
+                    with contextlib.suppress(ProcessLookupError):
+                        os.killpg(pid, signal.SIGKILL)
+                raise
     return [edit.name for edit, passed in zip(edits, found, strict=True) if passed]
 
 
@@ -168,6 +180,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"no edit has {options.only!r} in its name or file")
     try:
         unnoticed = survivors(edits, ROOT, options.jobs)
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        return 130
     except ValueError as error:
         print(error, file=sys.stderr)
         return 1

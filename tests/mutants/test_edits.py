@@ -1,10 +1,14 @@
 """The list of edits fits the code, and the program that tries them finds those that no test notices."""
 
 import re
+import signal
 import subprocess
+import time
+from unittest import mock
 
 import pytest
 
+from tests.mutants import run
 from tests.mutants.run import COPIED, ROOT, Edit, main, read, survivors
 
 LEAST = 80
@@ -78,6 +82,19 @@ def test_what_cannot_be_tried_is_refused(tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["--only", "no such edit"])
     assert "no edit has 'no such edit'" in capsys.readouterr().err
+
+
+def test_ctrl_c_ends_the_tests_under_way(tmp_path, monkeypatch, capsys):
+    root = toy(tmp_path, "import os, signal, time\n\nos.kill(os.getppid(), signal.SIGINT)\ntime.sleep(30)\n")
+    before, began = signal.signal(signal.SIGINT, signal.default_int_handler), time.monotonic()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            survivors([edit("30", "31")], root, 1)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert time.monotonic() - began < 20
+    monkeypatch.setattr(run, "survivors", mock.Mock(side_effect=KeyboardInterrupt))
+    assert main(["--only", "bits"]) == 130 and capsys.readouterr().err == "stopped\n"
 
 
 def test_what_tests_read_is_copied():
