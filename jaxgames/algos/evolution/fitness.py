@@ -73,11 +73,15 @@ DETAILED: Mapping[str, tuple[str, ...]] = {
 class Measure(NamedTuple):
     """A number computed from all games of a candidate: how, from which details of results, and its usual range in games
     of at most so many plies.
+
+    `is_mean`: whether it is a mean over games. Another one is computed of several kinds of opponents from all games
+    together.
     """
 
     of: Callable[[Results], Float32[Array, " n"]]
     details: tuple[str, ...]
     usual: Callable[[int], tuple[float, float]]
+    is_mean: bool = True
 
 
 def length(results: Results) -> Float32[Array, " n"]:
@@ -103,13 +107,11 @@ def captures(results: Results) -> Float32[Array, " n"]:
 
 MEASURES: Mapping[str, Measure] = {
     "length": Measure(length, ("plies",), lambda most_plies: (0.0, float(most_plies))),
-    "spread": Measure(spread, ("plies",), lambda most_plies: (0.0, most_plies / 4)),
+    "spread": Measure(spread, ("plies",), lambda most_plies: (0.0, most_plies / 4), is_mean=False),
     "draws": Measure(draws, (), lambda most_plies: (0.0, 1.0)),
-    "captures": Measure(captures, ("moves", "captures"), lambda most_plies: (0.0, 0.5)),
+    "captures": Measure(captures, ("moves", "captures"), lambda most_plies: (0.0, 0.5), is_mean=False),
 }
 """The measures of games besides the scores, by name."""
-NO_MEANS = ("spread", "captures")
-"""Those that are not means over games: of several kinds of opponents they are computed from all games together."""
 
 
 def score_named(name: str) -> Score:
@@ -140,6 +142,12 @@ def check_measure(name: str) -> None:
     """Raises `ValueError` if this is neither a measure nor a score."""
     if name not in MEASURES and name not in SCORES:
         raise ValueError(f"unknown measure {name!r}; available: {', '.join((*MEASURES, *SCORES))}")
+
+
+def is_mean(name: str) -> bool:
+    """Whether a score or a measure is a mean over games, with or without a minus."""
+    plain = name.removeprefix("-")
+    return plain not in MEASURES or MEASURES[plain].is_mean
 
 
 def details_of(name: str) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from typing_extensions import override
 from jaxgames.algos.evolution.candidates import as_rows
 from jaxgames.algos.evolution.evaluate import Algorithm, MemoryPlan, evaluate, platform_of, usual_block
 from jaxgames.algos.evolution.evolution import Evolution, OpponentSpec, ScoredConfig, Scores, Strategy, mesh_of
-from jaxgames.algos.evolution.fitness import NO_MEANS, check_measure, measured, won
+from jaxgames.algos.evolution.fitness import check_measure, is_mean, measured, won
 from jaxgames.algos.evolution.play import Networks
 from jaxgames.envs.core import Game
 from jaxgames.envs.registry import make
@@ -317,7 +317,7 @@ class Population(Strategy):
             if evolution.watch is not None:
                 jax.debug.callback(functools.partial(evolution.watch, len(numbers)))
             judges, scores, won_games, played = self._judges(evolution, met), [], [], []
-            whole = {name for name in config.measures if name.removeprefix("-") in NO_MEANS and len(judges) > 1}
+            whole = {name for name in config.measures if not is_mean(name) and len(judges) > 1}
             for place, (judge, count) in enumerate(judges):
                 own = jax.random.fold_in(key, place)
                 if whole or (place == 0 and members):
