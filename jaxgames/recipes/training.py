@@ -179,7 +179,9 @@ class Training(Generic[S]):
     def _measure_and_save(self, job: Job[S], step: int, state: S, entry: dict[str, Any]) -> None:
         checkpoint = job.checkpoint(state)  # in all processes
         if self.leads:
+            before = time.perf_counter()
             entry |= job.measure(state, entry)
+            entry["seconds"] += time.perf_counter() - before  # from there a resumed training goes on counting
             self._log(entry)
             self.run.save(step, checkpoint)
             job.draw(checkpoint)

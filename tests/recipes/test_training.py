@@ -193,9 +193,12 @@ def test_the_seed_of_the_end_is_another_one():
         assert training.Job.final_seed.fget(SimpleNamespace(settings={"seed": seed})) == after
 
 
-def test_lines_of_metrics_count_the_time_before_a_resume(run_of_steps):
+def test_lines_of_metrics_count_the_time_before_a_resume(run_of_steps, monkeypatch):
     run = run_of_steps
+    before = []  # its measurements
+    monkeypatch.setattr(Steps, "measure", lambda _, state, e: before.append(e["seconds"]) or time.sleep(0.02) or {})
     training.Training([Steps(2)], run, Report(quiet=True)).run_to_end()
+    assert all(line["seconds"] >= start + 0.02 for line, start in zip(run.metrics(), before, strict=True))
     lines = [json.dumps(line | {"seconds": 7_200.0}) + "\n" for line in run.metrics()]
     (run.path / "metrics.jsonl").write_text("".join(lines), "utf-8")
     training.Training([Steps(4)], Run.open(run.path), Report(quiet=True)).run_to_end()
