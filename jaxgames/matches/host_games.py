@@ -94,7 +94,7 @@ class _Pairs:
         self.memory = [jax.tree.map(np.array, player.begin(jnp.asarray(self.pair))) for player in (a, b)]
 
     def compile(self) -> None:
-        """Compiles what plays, by a ply that counts nowhere; players in plain Python are not asked."""
+        """Compiles what plays; players are not asked."""
         bits = np.asarray(_bits(self.key, self.pair, self.plies + 1))
         places = np.arange(len(self.pair))
         positions, over = take(self.positions, places), np.zeros(len(places), bool)
@@ -102,9 +102,9 @@ class _Pairs:
             if player.on_host:
                 compile_for(player, take(positions, 0))
             else:
-                jax.block_until_ready(_turn(player, positions, bits[places, 0], take(memory, places)))
+                _turn.lower(player, positions, bits[places, 0], take(memory, places)).compile()
         if self.game.outcome_probabilities:
-            jax.block_until_ready(_chance(self.game, positions, over, bits[places, 1]))
+            _chance.lower(self.game, positions, over, bits[places, 1]).compile()
 
     def play_ply(self) -> None:
         """Plays one turn in each game."""

@@ -17,7 +17,7 @@ from jaxtyping import Array, UInt32
 from typing_extensions import override
 
 from jaxgames.envs.core import Game, Outcome, State, position_text, state_on_host
-from jaxgames.ops.pytrees import select, take
+from jaxgames.ops.pytrees import add_batch_axis, select, take
 from jaxgames.players.player import Player, TurnPolicy
 from jaxgames.players.specs import PlayerEntry
 
@@ -114,12 +114,25 @@ class ActionTurn(TurnPolicy):
 
 
 def compile_for(player: Player, position: Any) -> None:
-    """Compiles what judges the actions of a plain Python function, without asking it."""
+    """Compiles what judges the actions of a plain Python function, and the players made from it, without asking it."""
     turn: Any = player.turn
+    if hasattr(turn, "turn"):  # by a turn that counts nowhere
+        _unasked(turn, player.game)(player.params, add_batch_axis(position), np.zeros(1, np.uint32))
     while hasattr(turn, "turn"):
         turn = turn.turn
     if isinstance(turn, HostTurn):
         _try(player.game, position, np.int32(-1))
+
+
+def _unasked(turn: Any, game: Game) -> Any:
+    """The turn of a player that is made from another one, where that one loses instead of choosing."""
+    if hasattr(turn, "turn"):
+        return dataclasses.replace(turn, turn=_unasked(turn.turn, game))
+    return HostTurn(game, _gives_up, "")
+
+
+def _gives_up(state: State) -> int:
+    raise PlayerFailed
 
 
 def take_forfeits(player: Player) -> list[str]:

@@ -18,9 +18,10 @@ import pytest
 import jaxgames
 from jaxgames import cli, players
 from jaxgames.envs import registry as games
-from jaxgames.matches import match
+from jaxgames.matches import host_games, match
 from jaxgames.matches.host_games import _openings
 from jaxgames.players import jax_player, plugins, registry
+from jaxgames.players.generic import exact, weak
 from jaxgames.players.host import HostTurn, PlayerFailed, take_forfeits
 from jaxgames.players.player import Player
 from jaxgames.sessions.session import Session
@@ -132,6 +133,30 @@ def test_openings_are_compiled_once():
     ).forfeits
     assert _openings._cache_size() == 1
     assert all("bad: ValueError: illegal action 3 in .left" in reason for reason in reasons)
+
+
+@pytest.mark.parametrize("wrap", [lambda one: weak(one, "weak", 0.5), lambda one: exact(one, "exact")])
+def test_all_is_compiled_before_the_time_runs_and_nobody_is_asked(wrap, compilations, monkeypatch):
+    asked, after = [], []
+
+    def act(states, bits):
+        jax.debug.callback(lambda: asked.append(1))
+        return jnp.argmax(states.legal_action_mask, axis=-1)
+
+    def free(state):  # compiles nothing itself
+        cells = int(state._position.cells)
+        return next(square for square in range(9) if not (cells | cells >> 16) >> square & 1)
+
+    def compiles(games):
+        compile_(games)
+        after.append((len(compilations), len(asked)))
+
+    compile_ = host_games._Pairs.compile
+    monkeypatch.setattr(host_games._Pairs, "compile", compiles)
+    other = jax_player(act).make(TIC_TAC_TOE, "other")
+    result = match(wrap(python(free)), other, 8)
+    jax.effects_barrier()
+    assert after == [(len(compilations), 0)] and asked and result.forfeits == {}
 
 
 def test_a_jax_player_s_next_checkpoint_is_not_compiled_again():
