@@ -96,6 +96,9 @@ export function initMoves(app) {
   function showCurve() {
     const { state, curve } = app;
     const values = [curve?.values[0] ?? null, ...state.history.map(({ value }, turn) => curve?.values[turn + 1] ?? value ?? null)];
+    if (state.over && values.at(-1) !== null) { // a game that was given up ends elsewhere than its position
+      values[values.length - 1] = state.over.points[0];
+    }
     const box = byId("curve");
     const enough = values.filter((value) => value !== null).length > 1;
     box.hidden = !enough;

@@ -58,7 +58,7 @@ async () => {
   const four = { ...game, ply: 4, history: [..."4455"].map(turn), you: { seats: [] } };
   const moves = { state: four, look: null, refresh() {}, game: { board: "drop" }, sideName: String,
     send: (type, { ply }) => new Promise((resolve) => asked.push(() => resolve({ ply }))) };
-  initMoves(moves);
+  const show = initMoves(moves);
   const answered = async () => {
     while (asked.length) {
       asked.shift()();
@@ -79,6 +79,9 @@ async () => {
   moves.look = null;
   check((await answered()) === 4, "a position of the game before");
   check(gameSoFar(four, 3) === gameSoFar(moves.state, 3) && gameSoFar(four) !== gameSoFar(moves.state), "the same so far");
+  moves.state = { ...four, history: [..."4455"].map((text) => ({ ...turn(text), seat: 0, value: 0.5 })), over: { points: [-1, 1] } };
+  show();
+  check(document.querySelector("#curve title").textContent.endsWith("Now −1.00"), "the curve of a game that was given up");
 
   // Rows that stay are the same elements, and not even moved.
   const { arrange, notify } = await import("/parts/dom.js");
