@@ -122,9 +122,10 @@ def test_a_submission_searches_as_the_player_does(tmp_path, name):
     board, theirs = names["ConnectXBoard"](6, 7, 4), []
     for _ in range(100):
         search = names["TreeSearch"](board, *names["position_of"](cells, 1, 6, 7))
-        search.run(60, time.perf_counter() + 60)
+        played, _ = search.run(60, time.perf_counter() + 60)
         by_stone = dict(zip(search.root.stones, search.root.visits, strict=True))
         theirs.append([sum(n for stone, n in by_stone.items() if stone & column) for column in board.columns])
+        assert theirs[-1][played] == max(theirs[-1])
     assert np.sum(theirs, 1).tolist() == [60] * 100
     error = ours.std(0) * (1 / 256 + 1 / 100) ** 0.5
     apart = (ours.mean(0) - np.mean(theirs, 0)) / np.maximum(error, 1e-9)
@@ -132,6 +133,11 @@ def test_a_submission_searches_as_the_player_does(tmp_path, name):
     assert names["MADE_OF"] == player.name and [*names][-1] == "agent"
     _, worth = names["think"](cells, 1, 6, 7, 4, seconds=0)
     assert worth in (0.0, 0.5, 1.0)  # after one simulation
+    drawn = "121212212121343434434343565656656565777777"
+    for moves in (drawn[:-1], drawn[:-2]):  # the end in the tree, and below it
+        cells = to_plain(GAME.from_string(moves)._position, 6, 7).ravel().tolist()
+        assert names["think"](cells, 1 + len(moves) % 2, 6, 7, 4, seconds=0) == (6, 0.5)
+    assert "\nFINAL = 'mean'\n" in kaggle.submission(players.make(f"{name}:60,final=mean", GAME))
     won = [0] * 35 + [1, 1, 1, 0, 2, 2, 2]
     observation, configuration = SimpleNamespace(board=won, mark=1), SimpleNamespace(rows=6, columns=7, inarow=4)
     assert names["agent"](observation, configuration) == 3
