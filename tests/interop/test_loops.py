@@ -105,6 +105,26 @@ def test_opponents_in_plain_python():
     assert seen[0, 0, 1] == 1 and seen.sum() == 1
 
 
+def test_an_opponent_ends_the_turn_that_it_began():
+    """It is asked before each action, and would choose otherwise in the middle of a turn."""
+    from jaxgames.players.host import HostTurn
+    from jaxgames.players.player import Player
+    from jaxgames.sessions.session import after_actions
+
+    game, asked = jaxgames.make("backgammon"), []
+
+    def move(state):
+        asked.append(state)
+        return game.legal_turns(state)[0 if len(asked) == 1 else -1]
+
+    env = single.env(game, Player("mine", game, HostTurn(game, move, "mine")), seat="second")
+    env.reset(seed=0)
+    first = after_actions(asked[0], game.legal_turns(asked[0])[0])._position
+    other = after_actions(asked[1], game.legal_turns(asked[1])[-1])._position
+    found = env.state._position
+    assert np.array_equal(found.opponent, first.opponent) and not np.array_equal(found.opponent, other.opponent)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

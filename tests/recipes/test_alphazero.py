@@ -89,6 +89,10 @@ def test_a_run_plays_alone_and_in_searches(trained):
         plies.turn.make_value(plies.params)(positions), policy.policy.apply(policy.params, seen)[1]
     )
     assert make_player(f"{path}@1", game).turn == policy.turn
+    run = Run.open(path)
+    step, saved = run.restore(recipe_named(run.config["recipe"]).job(run, Report(quiet=True)).template())
+    newest = make_player(f"{path}/checkpoints/step-{step}", game)
+    jax.tree.map(np.testing.assert_array_equal, newest.params, saved.state.mean_params)
     with pytest.raises(ValueError, match="does not value positions, so it cannot look 2 plies ahead"):
         make_player(f"{path}@2", game)
     with pytest.raises(ValueError, match="rollouts '1.5': expected a number from 0 to 1"):

@@ -30,9 +30,8 @@ from jaxgames.algos.evolution.strategies.population import Population, Populatio
 from jaxgames.players import make as make_player
 from jaxgames.players.from_folder import load_all
 from jaxgames.players.generic import evolved
-from jaxgames.recipes import RECIPES
+from jaxgames.recipes import RECIPES, evolution_by_matches
 from jaxgames.recipes import evolution as evolution_recipe
-from jaxgames.recipes import evolution_by_matches
 from jaxgames.recipes.evolution import EvolutionCheckpoint, EvolutionRecipe, Measures, evolution_of
 from jaxgames.recipes.evolution_by_matches import ByMatches, show
 from jaxgames.recipes.recipe import Plan

@@ -103,7 +103,8 @@ def test_names_and_results_of_pdn_are_those_of_the_colours():
     for start, black, result in ((None, "Ada", "1-0"), ("W:W18:B9,1", "Bob", "0-1")):
         text = records.dumps([ended("checkers", start, points=1.0, reason="resigned")], "pdn")
         assert f'[Black "{black}"]' in text and f'[Result "{result}"]' in text, text
-    assert [game.reason for game in records.loads("1. 11-15 1/2-1/2 1. 11-15 1-0", "pdn")] == ["draw agreed", "resigned"]
+    reasons = [game.reason for game in records.loads("1. 11-15 1/2-1/2 1. 11-15 1-0", "pdn")]
+    assert reasons == ["draw agreed", "resigned"]
 
 
 def test_a_match_in_which_the_right_player_begins():
