@@ -137,7 +137,8 @@ def test_a_submission_searches_as_the_player_does(tmp_path, name):
     for moves in (drawn[:-1], drawn[:-2]):  # the end in the tree, and below it
         cells = to_plain(GAME.from_string(moves)._position, 6, 7).ravel().tolist()
         assert names["think"](cells, 1 + len(moves) % 2, 6, 7, 4, seconds=0) == (6, 0.5)
-    assert "\nFINAL = 'mean'\n" in kaggle.submission(players.make(f"{name}:60,final=mean", GAME))
+    file = kaggle.submission(players.make(f"{name}:0.5s,final=mean", GAME))
+    assert all(line in file for line in ("\nFINAL = 'mean'\n", "\nSECONDS = 0.5\n", "\nSIMULATIONS = 1000000000\n"))
     won = [0] * 35 + [1, 1, 1, 0, 2, 2, 2]
     observation, configuration = SimpleNamespace(board=won, mark=1), SimpleNamespace(rows=6, columns=7, inarow=4)
     assert names["agent"](observation, configuration) == 3
@@ -185,6 +186,15 @@ def test_its_search_finds_the_best_moves(data_dir):
         wrong += np.sign(worth) * (abs(worth) >= 2) != exact
         assert cells[0, column] == 0
     assert not wrong
+
+
+def test_without_a_network_threats_are_good_for_who_has_them():
+    """Three at the bottom; of threats on squares that are taken nobody has anything."""
+    board = connect_x_agent.ConnectXBoard(6, 7, 4)
+    three, fourth, other = 1 << 7 | 1 << 14 | 1 << 21, 1 << 28, 1 << 8 | 1 << 15
+    stones = three | other
+    found = connect_x_agent.ThreatValue(board)([(three, stones), (other, stones), (three, stones | 1 | fourth)])
+    np.testing.assert_allclose(found, [np.tanh(0.4), -np.tanh(0.4), 0])
 
 
 def test_a_submission_knows_the_functions_of_networks():

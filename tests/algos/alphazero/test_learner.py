@@ -60,6 +60,8 @@ def test_games_begin_after_random_plies():
     counts = np.bincount(np.asarray(states._step_count))
     assert len(counts) == 3 and abs(counts - 1000).max() < 130
     assert not np.any(begin_games(GAME, jax.random.key(0), 50, 0)._step_count)
+    later = begin_games(GAME, jax.random.key(1), 3000, 7)
+    assert later._step_count.max() == 7 and not np.any(later.terminated)  # what would be over is at its beginning
 
 
 @pytest.fixture(scope="module")
