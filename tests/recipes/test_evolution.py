@@ -30,7 +30,7 @@ from jaxgames.algos.evolution.strategies.population import Population, Populatio
 from jaxgames.players import make as make_player
 from jaxgames.players.from_folder import load_all
 from jaxgames.players.generic import evolved
-from jaxgames.recipes import RECIPES, evolution_by_matches
+from jaxgames.recipes import RECIPES
 from jaxgames.recipes import evolution as evolution_recipe
 from jaxgames.recipes.evolution import EvolutionCheckpoint, EvolutionRecipe, Measures, evolution_of
 from jaxgames.recipes.evolution_by_matches import ByMatches, show
@@ -496,18 +496,3 @@ def test_the_population_is_seen_in_the_run(tmp_path):
     run = Run.open(out)
     assert run.config["evolution"]["population"] == 6
     assert [line["games"] for line in run.metrics()] == [6 * 2]
-
-
-def test_slow_players_are_met_in_a_tenth_of_the_games(monkeypatch):
-    met = {}
-
-    def match(champion, opponent, games, seed):
-        met[opponent.name] = games
-        return SimpleNamespace(to_dict=dict)
-
-    monkeypatch.setattr(evolution_by_matches, "match", match)
-    champions = np.zeros((1, NETWORK.genomes().dimension), np.float32)
-    measures = ByMatches(("random", "uct:5", "alphabeta:1"))
-    for games, fewer in ((100, 10), (10, 2)):
-        measures.thorough(NETWORK, champions, games, 0)
-        assert met == {"random": games, "uct:5": fewer, "alphabeta:1": fewer}
