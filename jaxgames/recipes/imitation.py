@@ -148,9 +148,19 @@ def learned_rows(
     return take(rows, order[: config.positions or None]), validation
 
 
-@functools.lru_cache(maxsize=1)
-def _split_rows(path: Path, game: Game, validation: float, split: str, seed: int) -> LabeledPositions:
+def _split_rows(path: Path, game: Game, *split: Any) -> LabeledPositions:
     """The rows of a data set, split; those of a merged one are as they were split then."""
+    written = [(file.name, file.stat()) for file in sorted(path.iterdir()) if file.suffix in (".json", ".npz")]
+    files = tuple((name, about.st_size, about.st_mtime_ns) for name, about in written)
+    return _read_rows(path.absolute(), files, game, *split)
+
+
+@functools.lru_cache(maxsize=1)
+def _read_rows(
+    path: Path, files: tuple[Any, ...], game: Game, validation: float, split: str, seed: int
+) -> LabeledPositions:
+    """As `_split_rows`. By `files` data that were made anew are told from those that were there."""
+    del files
     folder = DataSetFolder.open_complete(path)
     rows = load(folder, game)
     if _is_split(folder):

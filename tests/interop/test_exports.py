@@ -122,9 +122,10 @@ def test_a_submission_searches_as_the_player_does(tmp_path, name):
     board, theirs = names["ConnectXBoard"](6, 7, 4), []
     for _ in range(100):
         search = names["TreeSearch"](board, *names["position_of"](cells, 1, 6, 7))
-        search.run(60, time.perf_counter() + 60)
+        played, _ = search.run(60, time.perf_counter() + 60)
         by_stone = dict(zip(search.root.stones, search.root.visits, strict=True))
         theirs.append([sum(n for stone, n in by_stone.items() if stone & column) for column in board.columns])
+        assert theirs[-1][played] == max(theirs[-1])
     assert np.sum(theirs, 1).tolist() == [60] * 100
     error = ours.std(0) * (1 / 256 + 1 / 100) ** 0.5
     apart = (ours.mean(0) - np.mean(theirs, 0)) / np.maximum(error, 1e-9)
@@ -132,6 +133,12 @@ def test_a_submission_searches_as_the_player_does(tmp_path, name):
     assert names["MADE_OF"] == player.name and [*names][-1] == "agent"
     _, worth = names["think"](cells, 1, 6, 7, 4, seconds=0)
     assert worth in (0.0, 0.5, 1.0)  # after one simulation
+    drawn = "121212212121343434434343565656656565777777"
+    for moves in (drawn[:-1], drawn[:-2]):  # the end in the tree, and below it
+        cells = to_plain(GAME.from_string(moves)._position, 6, 7).ravel().tolist()
+        assert names["think"](cells, 1 + len(moves) % 2, 6, 7, 4, seconds=0) == (6, 0.5)
+    file = kaggle.submission(players.make(f"{name}:0.5s,final=mean", GAME))
+    assert all(line in file for line in ("\nFINAL = 'mean'\n", "\nSECONDS = 0.5\n", "\nSIMULATIONS = 1000000000\n"))
     won = [0] * 35 + [1, 1, 1, 0, 2, 2, 2]
     observation, configuration = SimpleNamespace(board=won, mark=1), SimpleNamespace(rows=6, columns=7, inarow=4)
     assert names["agent"](observation, configuration) == 3
@@ -179,6 +186,15 @@ def test_its_search_finds_the_best_moves(data_dir):
         wrong += np.sign(worth) * (abs(worth) >= 2) != exact
         assert cells[0, column] == 0
     assert not wrong
+
+
+def test_without_a_network_threats_are_good_for_who_has_them():
+    """Three at the bottom; of threats on squares that are taken nobody has anything."""
+    board = connect_x_agent.ConnectXBoard(6, 7, 4)
+    three, fourth, other = 1 << 7 | 1 << 14 | 1 << 21, 1 << 28, 1 << 8 | 1 << 15
+    stones = three | other
+    found = connect_x_agent.ThreatValue(board)([(three, stones), (other, stones), (three, stones | 1 | fourth)])
+    np.testing.assert_allclose(found, [np.tanh(0.4), -np.tanh(0.4), 0])
 
 
 def test_a_submission_knows_the_functions_of_networks():

@@ -160,6 +160,13 @@ def test_our_player_as_a_program():
     assert served(player, "quit", "ping") == []
 
 
+def test_each_move_has_bits_of_its_own(monkeypatch):
+    seen = set()
+    monkeypatch.setattr(hub, "choose_turn", lambda player, state, bits: seen.add(bits) or GAME.legal_turns(state)[0])
+    served(players.make("random", GAME), f"pos pos={START_TEXT}", *["go think"] * 6)
+    assert len(seen) == 6
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [

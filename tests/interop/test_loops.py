@@ -1,13 +1,21 @@
 """Our games in the loops of PettingZoo and Gymnasium, by their own conformance tests."""
 
+import dataclasses
 import warnings
+from typing import Any, ClassVar, NamedTuple
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import jaxgames
+from jaxgames.envs import Game, Outcome
 from jaxgames.interop import gymnasium as single
 from jaxgames.interop import pettingzoo as pair
+from jaxgames.ops.pytrees import select
+from jaxgames.players.host import HostTurn
+from jaxgames.players.player import Player
 
 GAMES = ("tic_tac_toe", "connect_four", "checkers", "backgammon")
 
@@ -95,14 +103,56 @@ def test_floats_are_no_actions():
 
 
 def test_opponents_in_plain_python():
-    from jaxgames.players.host import HostTurn
-    from jaxgames.players.player import Player
-
     game = jaxgames.make("tic_tac_toe")
     player = Player("mine", game, HostTurn(game, lambda state: int(np.argmax(state.legal_action_mask)), "mine"))
     env = single.env(game, player, seat="second")
     seen, _ = env.reset(seed=0)
     assert seen[0, 0, 1] == 1 and seen.sum() == 1
+
+
+class Two(NamedTuple):
+    """What both have said in their last turn, the one to act first; 1 and the first word of the present turn, or 0."""
+
+    own: Any
+    other: Any
+    begun: Any
+
+
+@dataclasses.dataclass(frozen=True)
+class Words(Game[Two]):
+    """Each says two words, 0 or 1, in a turn."""
+
+    id: ClassVar[str] = "words"
+    num_actions: ClassVar[int] = 2
+    observation_shape: ClassVar[tuple[int, ...]] = (3,)
+
+    def init_position(self, key):
+        return Two(jnp.int32(-1), jnp.int32(-1), jnp.int32(0))
+
+    def legal(self, position):
+        return jnp.ones(2, bool)
+
+    def play(self, position, action):
+        ends, said = position.begun > 0, 2 * (position.begun - 1) + action
+        after = select(ends, Two(position.other, said, jnp.int32(0)), position._replace(begun=action + 1))
+        return Outcome(after, ends, jnp.bool_(False), jnp.float32(0))
+
+    def observe_position(self, position, acting):
+        return jnp.stack(position)
+
+
+def test_an_opponent_ends_the_turn_that_it_began():
+    """It is asked before each action, and would choose otherwise in the middle of a turn."""
+    begun = []
+
+    def move(state):
+        begun.append(int(state._position.begun))
+        return [1] if begun[-1] else [0, 0]
+
+    game = Words()
+    env = single.env(game, Player("mine", game, HostTurn(game, move, "mine")), seat="second")
+    env.reset(seed=0)
+    assert begun == [0, 1] and jax.device_get(env.state._position) == (-1, 0, 0)
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,7 @@ def test_convolutions_are_convolutions():
     logits, value = jax.jit(network.apply)(params, x)
     np.testing.assert_allclose(logits, heads[:, :7], atol=1e-5)
     np.testing.assert_allclose(value, np.tanh(heads[:, 7]), atol=1e-5)
+    assert np.abs(heads).max() < 0.2  # a policy that is nearly uniform, values near 0
 
 
 BOARD_NETWORKS = {

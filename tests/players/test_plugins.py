@@ -83,8 +83,9 @@ def test_games_outside_of_jit_are_those_inside(monkeypatch, game, names, most_pl
     usual = match(*pair, 70, seed=3, most_plies=most_plies)
     asked = iter([True])  # by the match; in its loop the players are what they are
     monkeypatch.setattr(Player, "on_host", property(lambda self: next(asked, False)))
-    plain = match(*pair, 70, seed=3, most_plies=most_plies)
-    assert next(asked, None) is None
+    told = []
+    plain = match(*pair, 70, seed=3, most_plies=most_plies, progress=told.append)
+    assert next(asked, None) is None and told == [64, 70]
     assert without_times(plain) == without_times(usual) and 0 < usual.stopped < 70
 
 

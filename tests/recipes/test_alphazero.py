@@ -11,7 +11,7 @@ import pytest
 import jaxgames
 from jaxgames.cli import main
 from jaxgames.players import make as make_player
-from jaxgames.recipes import alphazero, recipe_named
+from jaxgames.recipes import Plan, alphazero, recipe_named
 from jaxgames.recipes.report import Report
 from jaxgames.runs import Run, tensorboard
 
@@ -89,6 +89,10 @@ def test_a_run_plays_alone_and_in_searches(trained):
         plies.turn.make_value(plies.params)(positions), policy.policy.apply(policy.params, seen)[1]
     )
     assert make_player(f"{path}@1", game).turn == policy.turn
+    run = Run.open(path)
+    step, saved = run.restore(recipe_named(run.config["recipe"]).job(run, Report(quiet=True)).template())
+    newest = make_player(f"{path}/checkpoints/step-{step}", game)
+    jax.tree.map(np.testing.assert_array_equal, newest.params, saved.state.mean_params)
     with pytest.raises(ValueError, match="does not value positions, so it cannot look 2 plies ahead"):
         make_player(f"{path}@2", game)
     with pytest.raises(ValueError, match="rollouts '1.5': expected a number from 0 to 1"):
@@ -128,3 +132,14 @@ def test_a_resumed_training_has_the_same_bits(trained, tmp_path):
 )
 def test_bad_input_is_one_line(changes, line, refused):
     assert line in refused("tic-tac-toe-alphazero", *changes)
+
+
+@pytest.mark.parametrize(("name", "games", "positions"), [("tic-tac-toe", 500_000, 8), ("connect-four", 100_000, 20)])
+def test_a_training_has_blocks_of_50_000_positions_and_about_20_measurements(name, games, positions):
+    recipe = recipe_named(f"{name}-alphazero")
+    plan = recipe.details(Plan(games=games))
+    config, updates = recipe.settings["fast"], plan["goal"]["updates"]
+    each = config.batch * config.plies
+    assert abs(updates * each - games * positions) < 50_000 and abs(plan["block"] * each - 50_000) < each
+    assert updates % plan["block"] == plan["measure_every"] % plan["block"] == 0
+    assert 10 < updates / plan["measure_every"] <= 20 and plan["learner"]["updates"] == updates

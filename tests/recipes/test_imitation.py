@@ -16,7 +16,7 @@ from jaxgames.cli import main
 from jaxgames.data_sets import make_data, merge_data, played_games
 from jaxgames.players import make as make_player
 from jaxgames.recipes import recipe_named
-from jaxgames.recipes.imitation import ImitationJob
+from jaxgames.recipes.imitation import ImitationJob, learned_rows
 from jaxgames.recipes.recipe import Plan
 from jaxgames.recipes.report import Report
 from jaxgames.runs import Run
@@ -81,6 +81,17 @@ def test_lines_are_means_over_what_was_learned(counts, size):
         means[name] = np.dot(metrics[name], of_steps) / sum(of_steps)
     assert found == pytest.approx({"loss": means["policy_loss"] + 0.5 * means["value_absolute"], **means})
     assert list(found) == list(metrics)
+
+
+def test_data_that_were_made_anew_are_read_anew(data, tmp_path):
+    """In one process, at the same place, and as many."""
+    shutil.copytree(data, tmp_path / "d")
+    folder = DataSetFolder.open_complete(tmp_path / "d")
+    before, _ = learned_rows(folder, GAME, ImitationConfig(validation=0.2), 0)
+    arrays = folder.read(0)
+    folder.write(0, arrays | {"value": -arrays["value"]})
+    after, _ = learned_rows(folder, GAME, ImitationConfig(validation=0.2), 0)
+    assert after.value.any() and np.array_equal(after.value, -before.value)
 
 
 def test_a_run_plays_alone_and_in_searches(trained):

@@ -1,10 +1,13 @@
 """Solved positions as a measure: halves that do not mix, and the choice of the best network."""
 
+from types import SimpleNamespace
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import jaxgames
+from jaxgames.algos import mcts
 from jaxgames.players.generic import by_policy
 from jaxgames.recipes import solved, strength
 
@@ -45,3 +48,16 @@ def test_other_boards_have_no_solved_positions():
     assert solved.positions_of(jaxgames.make("connect_four", rows=5, cols=6)) == []
     assert solved.positions_of(jaxgames.make("tic_tac_toe")) == []
     assert solved.measure(by_policy("right", GAME, rightmost, ()), []) == {}
+
+
+def test_the_half_that_did_not_choose_reports(monkeypatch):
+    scored = []
+
+    def score(player, positions, file):
+        scored.append(positions)
+        return SimpleNamespace(to_dict=lambda: player.name)
+
+    monkeypatch.setattr(solved.solved, "score", score)
+    player = by_policy("right", GAME, rightmost, ())
+    names = solved.final(player, mcts.network(rightmost, ()), 1.0, list(range(6)))
+    assert names == ["right", "puct:right:800", "gumbel:right:800,scale=0"] and scored == [[1, 3, 5]] * 3

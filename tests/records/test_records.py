@@ -98,6 +98,15 @@ def test_games_from_other_starts(name, form, start):
             assert same(game, found), (game, found)
 
 
+def test_names_and_results_of_pdn_are_those_of_the_colours():
+    """Whoever moves first in the start position: other programs read the names and the result by colour."""
+    for start, black, result in ((None, "Ada", "1-0"), ("W:W18:B9,1", "Bob", "0-1")):
+        text = records.dumps([ended("checkers", start, points=1.0, reason="resigned")], "pdn")
+        assert f'[Black "{black}"]' in text and f'[Result "{result}"]' in text, text
+    reasons = [game.reason for game in records.loads("1. 11-15 1/2-1/2 1. 11-15 1-0", "pdn")]
+    assert reasons == ["draw agreed", "resigned"]
+
+
 def test_a_match_in_which_the_right_player_begins():
     text = """ ; [Site "somewhere"]
  7 point match
@@ -173,7 +182,8 @@ def test_how_a_game_ended_is_read_again(form, game):
 @pytest.mark.parametrize("form", ["json", "txt"])
 def test_a_game_that_is_over_has_its_result(form):
     game = ended("connect_four", None, *"1212121")
-    (found,) = records.loads(records.dumps(iter([dataclasses.replace(game, points=None)]), form), form)
+    text = "\ufeff" + records.dumps(iter([dataclasses.replace(game, points=None)]), form)  # as Windows writes it
+    (found,) = records.loads(text, form)
     assert found == game and game.points == 1
 
 

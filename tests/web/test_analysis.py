@@ -1,6 +1,8 @@
 """Evaluations, hints and curves: as the players think, and shown for the right seat."""
 
+import asyncio
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -252,3 +254,22 @@ def test_a_hint_is_what_the_analysis_shows_as_best():
         client.analyst = None
         ann.do("turn", text="5")
         assert "alphabeta:1" not in room.analyses.newest  # that was of the position before
+
+
+def test_few_players_evaluate_one_session_at_a_time(monkeypatch):
+    monkeypatch.setattr(hints, "has_values", lambda player: True)
+
+    async def lane(spec, game):
+        return SimpleNamespace(player=None)
+
+    one, *others = clients = [SimpleNamespace(analyst=spec) for spec in (None, "uct:1", "uct:2", "uct:3")]
+    room = SimpleNamespace(
+        engine=SimpleNamespace(lane=lane),
+        choice=SimpleNamespace(game=None),
+        clients=clients,
+        analyses=SimpleNamespace(again=lambda spec: None),
+    )
+    asyncio.run(hints.set_analysis(room, one, {"on": True, "spec": "uct:2"}))  # which somebody else looks at
+    with pytest.raises(ValueError, match="at most 3 players evaluate a game at a time; use one of uct:"):
+        asyncio.run(hints.set_analysis(room, one, {"on": True, "spec": "uct:4"}))
+    assert one.analyst == "uct:2"

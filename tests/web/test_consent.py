@@ -53,6 +53,7 @@ MESSAGES = {
 }
 OWN = ("step", "turn", "resign")
 """What one does alone in a game of two."""
+CHANGES = ("undo", "redo", "new", "setup", "load", "swap", "match", "seat", "invite")
 ASKED = ("hint", "analysis", "curve", "analyse")
 
 
@@ -147,6 +148,7 @@ def test_every_message_by_every_role_in_every_state(role, monkeypatch):
         """Sends a message and looks at what it did; the rule that it falls under."""
         room, client = table.room, table.people[who]
         table.before = before = table.seen()
+        pace = room.chosen_speed, room.paused, room.display
         checked = table.lobby._messages.check({"type": kind, **fields})
         name = rule_of(room, client, checked)
         rule, state = RULES[name], state_of(room)
@@ -169,6 +171,10 @@ def test_every_message_by_every_role_in_every_state(role, monkeypatch):
             assert kind in ("undo", "redo", "new"), (case, errors)  # where there is nothing to go back to
         else:
             assert rule.why not in errors or not rule.why, (case, errors)
+        watches = role is Role.SPECTATOR or (role is Role.OWNER and state is Phase.GOING)
+        if watches or (role is Role.CHALLENGER and kind in CHANGES):  # whatever the table says
+            assert table.seen() == before, case
+            assert not watches or (room.chosen_speed, room.paused, room.display) == pace, case
         if role in (Role.HOST, Role.GUEST) and state is not Phase.OVER:
             if verdict is not Verdict.OFFER and kind not in OWN and kind != "invite":
                 assert table.seen() == before, case

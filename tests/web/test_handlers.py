@@ -191,6 +191,34 @@ def test_resign_and_draw(ann):
     assert "no draws" in ann.refuse("offer", what="draw")
 
 
+def test_alone_on_both_seats_it_is_who_is_to_move_that_resigns_and_the_last_turn_that_is_taken_back(ann):
+    ann.create("tic_tac_toe")
+    for text in "51":
+        ann.do("turn", text=text)
+    ann.ask("invite", seat=1)  # nobody has come yet
+    assert ann.do("undo")["ply"] == 1
+    ann.create("tic_tac_toe")
+    ann.do("turn", text="5")
+    assert ann.do("resign")["over"]["winner"] == 0
+    ann.do("undo")
+    assert ann.state["ply"] == 1 and ann.do("match", games=1)["ply"] == 0  # games in a row begin anew
+    assert ann.do("resign")["match"]["played"] == 1 and ann.do("new")["match"] is None
+
+
+def test_programs_wait_after_what_is_taken_back_or_loaded(ann):
+    ann.create("connect_four", [RANDOM, RANDOM])
+    ann.do("pause", on=True)
+    ann.do("speed", seconds=0)
+    if not ann.state["ply"]:
+        ann.do("play_on")
+        ann.wait(lambda s: s["ply"] > 0)
+    ann.do("speed", seconds=10)
+    file = ann.ask("save", format="json")["text"]
+    for kind, fields in (("undo", {}), ("load", {"text": file})):
+        ann.do("pause", on=False)
+        assert not ann.state["paused"] and ann.do(kind, **fields)["paused"], kind
+
+
 def test_two_people_a_spectator_and_a_foreign_token(ann, bob, eve):
     two_people(ann, bob)
     session = ann.welcome["session"]

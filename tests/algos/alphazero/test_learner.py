@@ -17,6 +17,7 @@ from jaxgames.algos.alphazero.self_play import Plies, begin_games, draw, play
 from jaxgames.algos.imitation import ImitationConfig
 from jaxgames.algos.imitation import make_learner as make_imitation_learner
 from jaxgames.nets import NetworkSpec
+from tests.algos.small_games import Nim
 
 GAME = jaxgames.make("tic_tac_toe")
 CONFIG = AlphaZeroConfig(
@@ -60,6 +61,11 @@ def test_games_begin_after_random_plies():
     counts = np.bincount(np.asarray(states._step_count))
     assert len(counts) == 3 and abs(counts - 1000).max() < 130
     assert not np.any(begin_games(GAME, jax.random.key(0), 50, 0)._step_count)
+
+
+def test_no_game_begins_that_is_over():
+    states = jax.jit(lambda key: begin_games(Nim(), key, 64, 4))(jax.random.key(0))
+    assert np.max(states._step_count) == 4 and not np.any(states.terminated)
 
 
 @pytest.fixture(scope="module")

@@ -139,12 +139,14 @@ def test_no_room_in_memory_is_said_before_it_starts(tmp_path, monkeypatch):
         load_each([folder, folder], GAME)
 
 
-def test_mirror_images_have_one_key():
-    texts = ["12", "76", "21", "4", "44", ""]
+def test_mirror_images_have_one_key(monkeypatch):
+    texts = ["12", "76", "21", "4", "44", "", "1111112", "7777776", "222222", "111111"]
     found = canonical(GAME, rows(texts).position, rows(texts).mask)
     keys = found.key.tolist()
-    assert keys[0] == keys[1] and len(set(keys)) == 5
+    assert keys[0] == keys[1] and keys[6] == keys[7] and len(set(keys)) == 8
     assert found.symmetry[0] != found.symmetry[1]
+    monkeypatch.setattr(data_module, "CHUNK", 4)
+    jax.tree.map(np.testing.assert_array_equal, canonical(GAME, rows(texts).position, rows(texts).mask), found)
 
 
 def test_equal_positions_are_merged_by_their_weights():

@@ -134,6 +134,9 @@ def test_picture(theme):
     assert {str(point) for point in range(1, 25)} | {"142 pips", "117 pips", "1 off", "2 off", "7"} <= set(texts)
     pips = [circle for circle in root.iter(f"{SVG}circle") if circle.get("r") == "2.8"]
     assert len(pips) == 12
+    for player, right in ((0, True), (1, False)):  # of whoever sits there
+        dice = drawing.board_picture(LATE, BEHIND, (4,), theme, player).elements
+        assert all((float(re.search('cx="(.*?)"', one)[1]) > drawing.BAR_X) is right for one in dice if '"2.8"' in one)
     width, height = (float(number) for number in root.get("viewBox").split()[2:])
     for circle in root.iter(f"{SVG}circle"):
         x, y, radius = (float(circle.get(key)) for key in ("cx", "cy", "r"))
