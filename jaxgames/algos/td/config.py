@@ -50,9 +50,9 @@ class TDConfig(Settings):
 
     @override
     def __post_init__(self) -> None:
-        encodings = make(self.game).encodings  # raises if there is no such game
         if self.encoding == "":
-            object.__setattr__(self, "encoding", "tesauro" if "tesauro" in encodings else "observation")
+            usual = "tesauro" if "tesauro" in make(self.game).encodings else "observation"
+            object.__setattr__(self, "encoding", usual)
         super().__post_init__()
 
     def network(self) -> ValueNetwork:

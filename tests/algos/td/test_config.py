@@ -60,7 +60,6 @@ from jaxgames.algos.td.methods import config_of, with_method
         ("expected", {"average": 1.1}, "average 1.1: expected a number from 0 to 1"),
         ("n_step", {"step_size": 0, "updates": 9, "schedule": "cosine"}, "step_size=0: the schedule cosine needs a n"),
         ("exact", {"last_step_size": 0, "updates": 9}, "last_step_size=0: the schedule exponential needs a number abo"),
-        ("n_step", {"game": "dashes", "encoding": "track"}, "unknown game 'dashes'; available: "),
         ("expected", {"updates": 2**23, "plies": 2}, "updates 8,388,608 of 256 positions: expected at most 8,388,607"),
     ],
 )
