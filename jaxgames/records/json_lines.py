@@ -44,8 +44,8 @@ def read(text: str, accept: Accept = any_game) -> list[GameRecord]:
             raise wrong_at(text, error.pos, f"no JSON: {error.msg}") from None
         except ValueError as error:
             raise wrong_at(text, at, f"in the game that begins here, {error}") from None
-        if record.points is None and end is not None:
-            record = dataclasses.replace(record, points=end.points, reason=end.reason)
+        if end is not None and record.points in (None, end.points):
+            record = dataclasses.replace(record, points=end.points, reason=record.reason or end.reason)
         records.append(record)
         at = after
     return records

@@ -2,6 +2,7 @@
 
 import dataclasses
 import errno
+import json
 import os
 import time
 from functools import partial
@@ -177,6 +178,15 @@ def test_how_a_game_ended_is_read_again(form, game):
     game = game()
     (found,) = records.loads(records.dumps([game], form), form)
     assert same(game, found) and found.reason == game.reason, (game, found)
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"), [({}, ""), ({"points": 1}, "resigned"), ({"points": 1, "reason": "time"}, "time")]
+)
+def test_json_of_a_game_that_was_given_up(said, reason):
+    line = {"game": "tic_tac_toe", "start": ".../.../...", "turns": ["1", "4"], **said}
+    (game,) = records.loads(json.dumps(line), "json")
+    assert (game.points, game.reason) == (said.get("points"), reason)
 
 
 @pytest.mark.parametrize("form", ["json", "txt"])

@@ -60,3 +60,6 @@ def test_a_broken_file_and_a_full_disk_do_no_harm(tmp_path, traced, monkeypatch)
     for size in (4, 5, 6):
         ExportedProgram(halves, "kind", tmp_path)(arguments(size))
     assert len(list(tmp_path.glob("*.stablehlo"))) == 2
+    before = len(traced)
+    ExportedProgram(halves, "kind", tmp_path)(arguments(6))
+    assert len(traced) == before  # it is the newest ones that stay
