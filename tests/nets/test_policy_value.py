@@ -85,9 +85,10 @@ def test_what_does_not_fit(settings, shape, message):
 
 def test_a_tower_is_the_residual_network_of_its_layers():
     tower, x = ResidualTower(3, 1, 4, max_value=2.0), jax.random.normal(jax.random.key(0), (2, 4, 5, 2))
-    shapes = jax.eval_shape(tower.init, jax.random.key(1), x)["params"]
+    first_ones = jax.jit(tower.init)(jax.random.key(1), x)["params"]
+    assert all(0 < np.abs(first_ones[f"Dense_{head}"]["kernel"]).max() < 0.05 for head in (0, 1))  # nearly uniform
     random = np.random.default_rng(0)
-    layers = jax.tree.map(lambda one: random.normal(size=one.shape).astype(np.float32), shapes)
+    layers = jax.tree.map(lambda one: random.normal(size=one.shape).astype(np.float32), first_ones)
 
     def conv(number, y, channels, size=3):
         kernel = {"params": layers[f"Conv_{number}"]}
