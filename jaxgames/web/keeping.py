@@ -40,10 +40,15 @@ class RoomKeeper:
         self._work: asyncio.Task[None] | None = None
 
     def note(self, room: Room) -> None:
-        """Notes that a room has changed. If only programs play, which may be fast, some changes are skipped."""
+        """Notes that a room has changed. If only programs play, which may be fast, some changes are skipped.
+
+        A game that has just ended is taken as it is: in a challenge it counts, even if it is taken up again at once.
+        """
         if room.is_watched and time.monotonic() - self._written.get(room, -PROGRAMS_SECONDS) < PROGRAMS_SECONDS:
             return
         self._changed[room] = None
+        if room.over and room.counted is None:
+            self._left += self._taken(room)
         self._begin_to_write()
 
     def leave(self, room: Room) -> None:

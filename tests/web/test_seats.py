@@ -1,8 +1,10 @@
 """Challenges: games in a row without help, counted once and for good, and what somebody has scored in them."""
 
+import time
+
 import pytest
 
-from jaxgames.web.kept_games import ChallengeGame
+from jaxgames.web.kept_games import ChallengeGame, KeptGames
 from jaxgames.web.seats import standing, standings
 from tests.web.pages import PERSON, RANDOM, page, serving
 
@@ -49,6 +51,17 @@ def test_games_of_a_challenge_are_counted_once_and_for_good(file, monkeypatch):
             ann.ask("forget", owner=ANN, session=game["session"], number=game["number"])
         assert scored(ann)[0]["games"] == 2
         assert ann.ask("challenges", owner="b" * 48)["players"] == []
+
+
+def test_a_result_that_is_taken_back_before_the_disk_is_free_counts(file, monkeypatch):
+    put = KeptGames._put
+    monkeypatch.setattr(KeptGames, "_put", lambda *given: [time.sleep(0.3), put(*given)])
+    monkeypatch.setattr("jaxgames.web.lobby.GAMES", 1)
+    with serving(keep=file) as (_, http), page(http) as ann:
+        ann.create("tic_tac_toe", SEATS, challenge=True, owner=ANN)
+        ann.do("resign")
+        ann.do("undo")
+        assert ann.wait(lambda s: s["over"] is None) and scored(ann)[0]["lost"] == 1
 
 
 def test_a_challenge_goes_on_after_a_restart(file):
