@@ -18,7 +18,7 @@ from jaxgames.algos.imitation.data import LabeledPositions
 from jaxgames.envs.checks import a_game
 from jaxgames.envs.core import Game
 from jaxgames.ops import checks
-from jaxgames.ops.pytrees import take
+from jaxgames.ops.pytrees import copied, take
 from jaxgames.ops.random_bits import random_bits
 from jaxgames.runs import Run
 
@@ -154,7 +154,8 @@ class ImitationLearner:
         checks.key(key)
         checks.kind("training", training, LabeledPositions)
         params = self.network.init(key)
-        return ImitationState(params, self.optimizer.init(params), training, jnp.int32(0))
+        rows = copied(training)  # so that states can be donated
+        return ImitationState(params, self.optimizer.init(params), rows, jnp.int32(0))
 
     def update(self, state: ImitationState, key: Key[Array, ""]) -> tuple[ImitationState, dict[str, Array]]:
         """A step on the next minibatch. Metrics are means over it, before the step."""

@@ -209,6 +209,14 @@ def test_no_positions_cannot_be_measured(four):
         make_learner(FOUR, SMALL).evaluate({}, none)
 
 
+def test_a_state_holds_no_array_of_the_caller(four):
+    """Whoever donates it keeps the rows."""
+    rows = jax.tree.map(jnp.asarray, four)
+    state = make_learner(FOUR, SMALL).init(jax.random.key(3), rows)
+    held, kept = ({x.unsafe_buffer_pointer() for x in jax.tree.leaves(tree)} for tree in (state, rows))
+    assert not held & kept
+
+
 def test_minibatches_go_through_all_rows_in_turn():
     for number, factor, modulus in ((5, 7, 9), (2**31 - 1, 1000, 999_983), (123_456_789, 256, 2**30 - 1)):
         found = jax.jit(_times_modulo, static_argnums=(1, 2))(jnp.int32(number), factor, modulus)
