@@ -169,9 +169,12 @@ async def _offer(room: Room, client: Client, message: Message) -> None:
     if len(seats) == 2 or (other.is_person and not room.between_people):
         act()
     elif other.lane is not None:
+        start = session.turn_start
         value = await hints.value_for(room, other.lane, 1 - seats[0])
         if value is None or value > 0:
             raise ValueError(f"{other.name} declines the draw")
+        if session.turn_start is not start:
+            raise ValueError("the board has changed meanwhile; offer again")
         act()
     else:
         _propose(room, client, "draw", act)

@@ -241,6 +241,29 @@ def test_a_program_takes_a_draw_only_if_it_is_not_better(http):
         assert "declines the draw" in ann.refuse("offer", what="draw")  # it cannot say
 
 
+def test_a_draw_is_not_taken_for_a_board_that_has_changed_since(monkeypatch):
+    """As whoever plays on in another tab could offer it just before a blunder."""
+    begun, go, analyse_ = threading.Event(), threading.Event(), hints.analysis.analyse
+
+    def slowly(*arguments, **options):
+        begun.set()
+        go.wait(60)
+        yield from analyse_(*arguments, **options)
+
+    monkeypatch.setattr(hints.analysis, "analyse", slowly)
+    with serving() as (_, http), page(http) as ann, page(http) as tab:
+        ann.create("tic_tac_toe", [PERSON, {"kind": "player", "spec": "champion"}])
+        tab.join(ann.welcome["session"], ann.welcome["token"])
+        tab.do("pause", on=True)
+        number = ann.send("offer", what="draw")
+        begun.wait(60)
+        assert tab.do("turn", text="1")["ply"] == 1
+        go.set()
+        answer = ann.until(lambda message: message.get("id") == number)
+        assert answer["message"] == "the board has changed meanwhile; offer again"
+        assert ann.state["over"] is None
+
+
 def test_a_hint_is_what_the_analysis_shows_as_best():
     with serving() as (server, http), page(http) as ann:
         ann.create("tic_tac_toe")
