@@ -355,15 +355,15 @@ async def _save(room: Room, client: Client, message: Message) -> None:
 
 
 async def _match(room: Room, client: Client, message: Message) -> None:
-    games, choice = message["games"], room.choice
+    games, before = message["games"], room.session
     session, first = await room.engine.run("play", room.fresh)
 
     def act() -> None:
-        if room.choice is not choice:
+        if room.session is not before:
             raise ValueError("another game has begun meanwhile")
         room.match = MatchScore(games) if games else None
         if games and (room.over or room.session.turns):
-            room.begin(choice, session, first, room.drawn_start)
+            room.begin(room.choice, session, first, room.drawn_start)
 
     _agreed(room, client, message, act)
 

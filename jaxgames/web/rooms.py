@@ -463,11 +463,13 @@ class Room:
         self.broadcast()
 
     async def _next_game(self) -> None:
-        """The next one of games in a row, sides swapped."""
+        """The next one of games in a row, sides swapped; none if people have gone on otherwise meanwhile."""
+        ended = self.session
         session, first = await self.engine.run("play", self.fresh)
-        self.exchange()
-        self.begin(self.choice, session, first, self.drawn_start)
-        self.changed()
+        if self.session is ended and self.over and self.goes_on:
+            self.exchange()
+            self.begin(self.choice, session, first, self.drawn_start)
+            self.changed()
 
     def exchange(self) -> None:
         """Has both sides change seats."""
