@@ -64,8 +64,8 @@ class Room:
         self.analyses: Any = None
         self.number, self.loaded, self.furthest = 0, 0, 0
         self.counted: list[int] | None = None
-        self.keep: Callable[[Room], None] = _nowhere
-        self.leave: Callable[[Room], None] = _nowhere
+        self.keep: Callable[[Room], None] = lambda room: None
+        self.leave: Callable[[Room], None] = lambda room: None
         self._driver: asyncio.Task[None] | None = None
         self._thinks, self._scored = False, 0.0
         self._board: State | None = None
@@ -496,7 +496,3 @@ class Room:
                 await self._driver
         for client in list(self.clients):
             client.close(4000, reason)
-
-
-def _nowhere(room: Room) -> None:
-    """Keeps nothing."""
