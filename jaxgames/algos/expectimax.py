@@ -136,7 +136,7 @@ def _of_some(
         return carry[0] < total
 
     def go_on(carry: tuple[Array, Array]) -> tuple[Array, Array]:
-        start, found = carry
+        start, values = carry
         entry = lax.dynamic_slice_in_dim(entries, start, size)
         inside = entry < number  # what fills up the last chunk is an empty position, which has hardly any turns
 
@@ -145,6 +145,6 @@ def _of_some(
             return jnp.where(inside.reshape(-1, *(1,) * (row.ndim - 1)), row, jnp.zeros_like(row))
 
         worth = function(jax.tree.map(taken, positions))
-        return start + size, found.at[entry].set(worth, mode="drop")
+        return start + size, values.at[entry].set(worth, mode="drop")
 
     return lax.while_loop(more, go_on, (jnp.int32(0), jnp.zeros(number, jnp.float32)))[1]

@@ -40,18 +40,18 @@ def run(options: argparse.Namespace) -> None:
     positions = jax.tree.map(lambda x: x[None], state._position)
     program = jax.jit(Solver(game, entries=ENTRIES_OF_ONE).moves).lower(positions).compile()
     begun = time.perf_counter()
-    found = jax.device_get(program(positions))
+    solved = jax.device_get(program(positions))
     seconds = time.perf_counter() - begun
-    scores = [int(score) if legal else None for score, legal in zip(found.scores[0], found.legal[0], strict=True)]
+    scores = [int(score) if legal else None for score, legal in zip(solved.scores[0], solved.legal[0], strict=True)]
     best = max(score for score in scores if score is not None)
     columns = [column for column, score in enumerate(scores, 1) if score == best]
     if options.json:
         result = {"game": game.id, "position": options.position, "score": best, "scores": scores, "best": columns}
-        return print_json({**result, "nodes": int(found.nodes), "seconds": seconds})
+        return print_json({**result, "nodes": int(solved.nodes), "seconds": seconds})
     print("column " + "".join(f"{column:>4}" for column in range(1, game.cols + 1)))
     print("score  " + "".join(f"{'-' if score is None else score:>4}" for score in scores))
     names = ", ".join(map(str, columns))
-    print(f"best: {names} ({in_words(best, left)}); {int(found.nodes):,} nodes in {seconds:.2f} s")
+    print(f"best: {names} ({in_words(best, left)}); {int(solved.nodes):,} nodes in {seconds:.2f} s")
 
 
 def in_words(score: int, left: int) -> str:

@@ -47,11 +47,13 @@ def _info(options: argparse.Namespace) -> None:
     endings = open_table(index, folder)
     rows = [(str(part), totals(endings.slice(number))) for number, part in enumerate(index.slices)]
     if options.json:
-        return print_json({"table": index.name, "folder": str(folder), "slices": {name: found for name, found in rows}})
+        return print_json(
+            {"table": index.name, "folder": str(folder), "slices": {name: counts for name, counts in rows}}
+        )
     names = ("positions", "wins", "losses", "draws", "longest")
     table = ConsoleTable(("slice", *names))
-    for name, found in rows:
-        table.add_row(name, *(f"{found[column]:,}" for column in names))
+    for name, counts in rows:
+        table.add_row(name, *(f"{counts[column]:,}" for column in names))
     print(table)
 
 

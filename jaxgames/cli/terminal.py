@@ -274,16 +274,16 @@ class TerminalGame:
         was_kept, path = not path, path or str(self.kept)
         if not _file(path).is_file():
             raise ValueError(f"there is no file {path}")
-        found = records.load(_file(path), self.session.game.id)
-        if not found:
+        games = records.load(_file(path), self.session.game.id)
+        if not games:
             raise ValueError(f"{path} holds no game")
-        tags = found[0].tags if was_kept else {}
-        loaded = Session.replay(found[0], int(tags.get("Seed", self.session.seed)), chance=tags.get("Roll", ""))
+        tags = games[0].tags if was_kept else {}
+        loaded = Session.replay(games[0], int(tags.get("Seed", self.session.seed)), chance=tags.get("Roll", ""))
         if loaded.game != self.session.game:
             raise ValueError(f"{path} is a game of {loaded.game}, not of {self.session.game}")
         loaded.seats = self.session.seats
         people = [player is None for player in loaded.seats]
-        if was_kept and [name == "person" for name in found[0].players] == people[::-1]:
+        if was_kept and [name == "person" for name in games[0].players] == people[::-1]:
             loaded.seats = loaded.seats[::-1]
         self.session, self._was_kept = loaded, was_kept
         self.go_on()

@@ -159,13 +159,13 @@ def recorded_games(game: Game, files: Sequence[str | Path]) -> Maker:
 
     def rows(shard: int) -> LabeledPositions:
         first = shard * RECORDS_PER_SHARD
-        found: list[tuple[Any, int, float, bool, int]] = []
+        steps: list[tuple[Any, int, float, bool, int]] = []
         for number, record in enumerate(records[first : first + RECORDS_PER_SHARD], first):
             for turn in Session.replay(record).turns:
                 points = record.points or 0.0
                 value = points if turn.seat == 0 else -points
-                found += [(*step, value, record.points is not None, number) for step in _steps(turn)]
-        positions, actions, values, known, numbers = zip(*found, strict=True) if found else [()] * 5
+                steps += [(*step, value, record.points is not None, number) for step in _steps(turn)]
+        positions, actions, values, known, numbers = zip(*steps, strict=True) if steps else [()] * 5
         columns = (np.array(values) + 0.0, np.array(known, bool), np.array(numbers, np.int64))
         return labeled(game, _stacked(game, positions), np.array(actions, np.int64), *columns)
 
@@ -243,9 +243,9 @@ def known_rows(lookup: Knowledge, positions: Any) -> Bool[np.ndarray, " n"]:
 
 def _check_once(paths: Sequence[str | Path]) -> None:
     """Raises `ValueError` if a file or folder is named twice: all of it would count twice."""
-    found = [Path(path).resolve() for path in paths]
-    for number, path in enumerate(found):
-        if path in found[:number]:
+    resolved = [Path(path).resolve() for path in paths]
+    for number, path in enumerate(resolved):
+        if path in resolved[:number]:
             raise ValueError(f"{paths[number]} is named twice; expected each file or folder once")
 
 

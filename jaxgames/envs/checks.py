@@ -23,17 +23,17 @@ def state_batch(game: Any, states: Any) -> int:
     """How many states of this game there are, in a batch of one axis."""
     shape = _batch_shape(game, states, "states")
     if len(shape) != 1:
-        found = checks.batch_of(shape) if shape else "one state"
-        raise ValueError(f"states: a batch of shape [n] is needed here, not {found}: use jax.vmap(game.init)(keys)")
+        given = checks.batch_of(shape) if shape else "one state"
+        raise ValueError(f"states: a batch of shape [n] is needed here, not {given}: use jax.vmap(game.init)(keys)")
     return shape[0]
 
 
 def position_batch(game: Any, positions: Any, batch: int) -> Any:
     """A batch of `batch` positions of this game, as `states._position` holds them."""
-    found = [np.shape(leaf) for leaf in jax.tree.leaves(positions)]
-    if isinstance(positions, State) or len(found) != len(_position_shapes(game)):
+    shapes = [np.shape(leaf) for leaf in jax.tree.leaves(positions)]
+    if isinstance(positions, State) or len(shapes) != len(_position_shapes(game)):
         raise TypeError(f"positions {checks.describe(positions)}: expected positions of {game.id}, states._position")
-    for shape, own in zip(found, _position_shapes(game), strict=True):
+    for shape, own in zip(shapes, _position_shapes(game), strict=True):
         if shape != (batch, *own):
             raise ValueError(f"positions: a part is {list(shape)}: expected {[batch, *own]}, {batch} positions")
     return positions
@@ -61,11 +61,11 @@ def a_game(game: Any, like: str = "connect_four") -> Any:
 
 def players(game: Any, position: Any, player: Any) -> Any:
     """Who is to act in a position of this game, or in each of a batch of them: int32 of the batch's shape."""
-    found, own = [np.shape(leaf) for leaf in jax.tree.leaves(position)], _position_shapes(game)
-    if len(found) != len(own):
+    shapes, own = [np.shape(leaf) for leaf in jax.tree.leaves(position)], _position_shapes(game)
+    if len(shapes) != len(own):
         raise TypeError(f"position {checks.describe(position)}: expected a position of {game.id}, state._position")
-    shape = found[0][: len(found[0]) - len(own[0])] if found else ()
-    for part, one in zip(found, own, strict=True):
+    shape = shapes[0][: len(shapes[0]) - len(own[0])] if shapes else ()
+    for part, one in zip(shapes, own, strict=True):
         if part != (*shape, *one):
             raise ValueError(f"position: a part is {list(part)}: expected {[*shape, *one]}")
     player = checks.integers("current_player", player, shape if np.ndim(player) else (), 1)

@@ -269,7 +269,7 @@ class Game(Generic[Position]):
         bounds = np.cumsum(np.asarray(self.outcome_probabilities, np.float64))[:-1]
         bounds_32 = np.round(bounds * 2**32).astype(np.uint32)
         each = bounds_32.reshape((1,) * jnp.ndim(bits) + (-1,))
-        found: Array = lax.platform_dependent(
+        outcome: Array = lax.platform_dependent(
             bits,
             # Written like this, a GPU draws the bits in the same kernel.
             cuda=lambda bits: sum(
@@ -277,7 +277,7 @@ class Game(Generic[Position]):
             ),
             default=lambda bits: jnp.sum(bits[..., None] >= each, axis=-1, dtype=jnp.int32),
         )
-        return found
+        return outcome
 
     def observe(self, state: State, player_id: Int32[Array, ""] | None = None) -> Shaped[Array, "..."]:
         """What `player_id` (by default the current player) sees of one state.

@@ -206,12 +206,12 @@ class _Loop(NamedTuple):
         """With functions that are traced once for both forms."""
 
         def act(key: Key[Array, ""], states: State) -> tuple[Int32[Array, " batch"], Any]:
-            found = policy(key, states)
-            found, extras = found if isinstance(found, tuple) and len(found) == 2 else (found, None)
+            result = policy(key, states)
+            actions, extras = result if isinstance(result, tuple) and len(result) == 2 else (result, None)
             for leaf in jax.tree.leaves(extras):
                 if not checks.is_array(leaf) and not isinstance(leaf, int | float):
                     raise TypeError(f"the policy's extras hold {checks.describe(leaf)}: expected arrays")
-            return checks.integers("the policy's actions", found, states.terminated.shape), extras
+            return checks.integers("the policy's actions", actions, states.terminated.shape), extras
 
         step = functools.partial(step_batch, game)
         return cls(game, auto_reset, *(jax.jit(one, inline=True) for one in (act, step, keep)))

@@ -56,8 +56,8 @@ class ThreatValue:
     def __call__(self, children):
         """Values for the players to move, between -1 and 1."""
         winning, count = self.board.winning, int.bit_count
-        found = [count(winning(own) & ~taken) - count(winning(taken ^ own) & ~taken) for own, taken in children]
-        return np.tanh(0.2 * np.array(found))
+        differences = [count(winning(own) & ~taken) - count(winning(taken ^ own) & ~taken) for own, taken in children]
+        return np.tanh(0.2 * np.array(differences))
 
 
 class NetworkValue:
@@ -116,15 +116,15 @@ class ConnectXBoard:
 
     def winning(self, stones):
         """The squares that would each complete a line; they may be taken."""
-        found, most = 0, self.connect - 1
+        winning, most = 0, self.connect - 1
         for step in self.steps:
             below, above = [-1], [-1]  # entry k: the k squares before this one are all held
             for k in range(1, most + 1):
                 below.append(below[-1] & stones << k * step)
                 above.append(above[-1] & stones >> k * step)
             for k in range(most + 1):
-                found |= below[k] & above[most - k]
-        return found & self.squares
+                winning |= below[k] & above[most - k]
+        return winning & self.squares
 
 
 class DeepeningSearch:

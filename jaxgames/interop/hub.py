@@ -48,10 +48,10 @@ def parse_line(text: str) -> Line:
     command, rest = re.fullmatch(r"(\S*)(.*)", text.strip(), re.DOTALL).groups()  # type: ignore[union-attr]
     arguments, at = dict[str, str](), 0
     while rest[at:].strip():
-        found = _ARGUMENT.match(rest, at)
-        if found is None:
+        match = _ARGUMENT.match(rest, at)
+        if match is None:
             raise ValueError(f"{text.strip()[:80]!r} is no line of the protocol; expected COMMAND NAME=VALUE ...")
-        arguments[found[1]], at = found[2] or found[3] or "", found.end()
+        arguments[match[1]], at = match[2] or match[3] or "", match.end()
     return Line(command, arguments)
 
 

@@ -162,8 +162,8 @@ class FollowedGames:
         state = self.find(position)
         player = state.current_player()
         number = int(self._numbers[player, action])
-        found = self._turns_of_other(self._after(position, number), state.child(action), player)
-        for key, reached in found.items():
+        states = self._turns_of_other(self._after(position, number), state.child(action), player)
+        for key, reached in states.items():
             self._states.pop(key, None)
             self._states[key] = reached
         while len(self._states) > MOST_STATES:
@@ -176,11 +176,11 @@ class FollowedGames:
             return {}
         if state.current_player() == player:
             return {as_bytes(position): state}
-        found: dict[bytes, Any] = {}
+        states: dict[bytes, Any] = {}
         for action in state.legal_actions():
             after = self._after(position, int(self._numbers[1 - player, action]))
-            found |= self._turns_of_other(after, state.child(action), player)
-        return found
+            states |= self._turns_of_other(after, state.child(action), player)
+        return states
 
     def _after(self, position: Any, number: int) -> Any:
         return jax.device_get(_play(self._game, position, jnp.int32(number)))
@@ -189,8 +189,8 @@ class FollowedGames:
 def action_numbers(theirs: Any) -> Int[np.ndarray, "players actions"]:
     """Our number of each action of OpenSpiel's draughts, by its name such as a3b4: 0 for names that leave the board."""
     state = theirs.new_initial_state()
-    found = np.zeros((2, theirs.num_distinct_actions()), np.int32)
-    for player, action in np.ndindex(*found.shape):
+    numbers = np.zeros((2, theirs.num_distinct_actions()), np.int32)
+    for player, action in np.ndindex(*numbers.shape):
         name = state.action_to_string(player, action)
         column, row, end_column = ord(name[0]) - ord("a"), int(name[1]) - 1, ord(name[2]) - ord("a")
         if len(name) != 4 or not name[3].isdigit() or (row + column) % 2 or not 0 <= end_column < 8:
@@ -200,8 +200,8 @@ def action_numbers(theirs: Any) -> Int[np.ndarray, "players actions"]:
             column, across = 7 - column, -across
         else:
             row, down = 7 - row, -down
-        found[player, action] = 4 * (4 * row + column // 2) + 2 * (down < 0) + (across > 0)
-    return found
+        numbers[player, action] = 4 * (4 * row + column // 2) + 2 * (down < 0) + (across > 0)
+    return numbers
 
 
 @functools.partial(jax.jit, static_argnums=0)

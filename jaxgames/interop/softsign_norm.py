@@ -159,8 +159,8 @@ def _layer(text: str, before: int) -> TextLayer:
         raise ValueError(f"{len(parts)} lists; expected two: the weights of each unit and the biases")
     kernel, bias = _matrix("weights", parts[0]), _matrix("biases", parts[1])
     if bias.shape != (len(kernel), 1):
-        found = " x ".join(map(str, bias.shape))
-        raise ValueError(f"{len(kernel)} units have weights, but the biases are {found}; expected {len(kernel)} x 1")
+        shape = " x ".join(map(str, bias.shape))
+        raise ValueError(f"{len(kernel)} units have weights, but the biases are {shape}; expected {len(kernel)} x 1")
     return TextLayer(kernel, bias[:, 0])
 
 

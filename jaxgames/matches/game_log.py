@@ -139,5 +139,5 @@ def _outcomes(game: Game, targets: Any, positions: Any) -> Int32[Array, " n"]:
         after = jax.vmap(game.chance, in_axes=(0, None))(targets, outcome)
         return equal(after, positions) & ~equal(after, targets)
 
-    found = jax.vmap(leads)(jnp.arange(len(game.outcome_probabilities), dtype=jnp.int32))
-    return jnp.where(jnp.any(found, axis=0), jnp.argmax(found, axis=0).astype(jnp.int32), -1)
+    leading = jax.vmap(leads)(jnp.arange(len(game.outcome_probabilities), dtype=jnp.int32))
+    return jnp.where(jnp.any(leading, axis=0), jnp.argmax(leading, axis=0).astype(jnp.int32), -1)

@@ -95,11 +95,11 @@ def _backward(zeros: _Zeros, inputs: tuple[Array, Array], cotangent: Array) -> t
 
     def as_jax_has_them(boards: Array, kernel: Array, cotangent: Array) -> tuple[Array, Array]:
         _, gradients = jax.vjp(partial(_plain, zeros=zeros), boards, kernel)
-        found: tuple[Array, Array] = gradients(cotangent)
-        return found
+        of_both: tuple[Array, Array] = gradients(cotangent)
+        return of_both
 
-    found: tuple[Array, Array] = lax.platform_dependent(*inputs, cotangent, cpu=in_order, default=as_jax_has_them)
-    return found
+    of_inputs: tuple[Array, Array] = lax.platform_dependent(*inputs, cotangent, cpu=in_order, default=as_jax_has_them)
+    return of_inputs
 
 
 _convolved.defvjp(_forward, _backward)

@@ -34,10 +34,10 @@ def ask(question: Callable[[], bool], about: str, is_safe: bool = False) -> bool
         with concurrent.futures.ThreadPoolExecutor(1) as thread:
             answer = thread.submit(question).result()
     else:
-        found = _asked_apart(question)
-        if found is None:
+        reply = _asked_apart(question)
+        if reply is None:
             return False
-        answer = found
+        answer = reply
     if answer or not is_safe:  # a no from this process may be due to its own settings
         _keep(kept | {name: answer})
     return answer
@@ -65,10 +65,10 @@ def _file() -> Path:
 
 def _kept() -> dict[str, object]:
     try:
-        found = json_text.loads(_file().read_text("utf-8"))
+        answers = json_text.loads(_file().read_text("utf-8"))
     except (OSError, ValueError, RecursionError, RuntimeError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return answers if isinstance(answers, dict) else {}
 
 
 def _keep(answers: dict[str, object]) -> None:

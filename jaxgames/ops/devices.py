@@ -13,12 +13,12 @@ def device_mesh(number: int | None, axis: str) -> Mesh:
 
     Raises `ValueError` if there are fewer.
     """
-    found = jax.devices()
+    devices = jax.devices()
     if number is not None:
         number = checks.whole("devices", number)
-    if number is not None and number > len(found):
-        raise ValueError(f"this runs on {number} devices, but {len(found)} are here; use a machine with as many")
-    return jax.make_mesh((number or len(found),), (axis,), axis_types=(AxisType.Auto,), devices=found[:number])
+    if number is not None and number > len(devices):
+        raise ValueError(f"this runs on {number} devices, but {len(devices)} are here; use a machine with as many")
+    return jax.make_mesh((number or len(devices),), (axis,), axis_types=(AxisType.Auto,), devices=devices[:number])
 
 
 def check_shares(numbers: Mapping[str, int], devices: int) -> None:

@@ -35,10 +35,10 @@ def scan(step: Callable[[Carry, Given], tuple[Carry, Kept]], carry: Carry, given
         last, kept = lax.scan(words_after, pack(carry), given)
         return unpack(last, carry), unpack(kept, jax.eval_shape(step, carry, first)[1])
 
-    found: tuple[Carry, Kept] = lax.platform_dependent(
+    result: tuple[Carry, Kept] = lax.platform_dependent(
         carry, given, cpu=lambda carry, given: lax.scan(step, carry, given), default=in_words
     )
-    return found
+    return result
 
 
 def pack(tree: Any) -> UInt32[Array, "words batch"]:

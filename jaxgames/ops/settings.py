@@ -232,28 +232,28 @@ class Settings:
 
     def values(self) -> dict[str, Any]:
         """The value of each setting, those of groups too."""
-        found = {name: getattr(self, name) for name in own(type(self))}
+        values = {name: getattr(self, name) for name in own(type(self))}
         for name, choices in groups(type(self)).items():
             inner: Settings = getattr(self, name)
-            found |= {key: value for key, value in inner.values().items() if key in inner.narrowed(choices)}
-        return found
+            values |= {key: value for key, value in inner.values().items() if key in inner.narrowed(choices)}
+        return values
 
     def declarations(self) -> dict[str, Setting]:
         """All that can be set, by name, with these values as defaults."""
-        found = {name: dataclasses.replace(one, default=getattr(self, name)) for name, one in own(type(self)).items()}
+        known = {name: dataclasses.replace(one, default=getattr(self, name)) for name, one in own(type(self)).items()}
         for name, choices in groups(type(self)).items():
-            found |= getattr(self, name).narrowed(choices)
-        return found
+            known |= getattr(self, name).narrowed(choices)
+        return known
 
     def narrowed(self, choices: Mapping[str, tuple[Any, ...]]) -> dict[str, Setting]:
         """Its declarations if some settings have only these choices, see `group`."""
-        found = {}
+        declared = {}
         for name, one in self.declarations().items():
             possible = all(one.allows(other, allowed) for other, allowed in choices.items())
             if possible and len(choices.get(name, ())) != 1:
                 when = {other: wanted for other, wanted in one.when.items() if len(choices.get(other, ())) != 1}
-                found[name] = dataclasses.replace(one, choices=choices.get(name, one.choices), when=when)
-        return found
+                declared[name] = dataclasses.replace(one, choices=choices.get(name, one.choices), when=when)
+        return declared
 
     def replace(self, **values: Any) -> Self:
         """The same with other values; settings that they switch off return to their defaults.
@@ -304,11 +304,11 @@ class Settings:
                 if (value := getattr(self, field.name)) != field.default:
                     raise ValueError(f"{field.name}={value} of {self.of} is no setting, and cannot be written")
         values, declared = self.values(), self.declarations()
-        found = {name: value for name, value in values.items() if declared[name].has_meaning(values)}
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
+        effective = {name: value for name, value in values.items() if declared[name].has_meaning(values)}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in effective.items()}
 
     @classmethod
-    def from_json(cls: type[S], found: Any) -> S:
+    def from_json(cls: type[S], settings: Any) -> S:
         """The settings in a run's configuration: all that have an effect must be there.
 
         Raises `ValueError` if one is unknown, missing, or has a wrong value, and for a class that needs more.
@@ -316,14 +316,14 @@ class Settings:
         if needed := [field.name for field in dataclasses.fields(cls) if _is_needed(field)]:
             said = f"make one with {', '.join(needed)}, and then replace(**settings)"
             raise ValueError(f"{cls.of} cannot be read from settings alone: {said}")
-        if not isinstance(found, dict):
-            raise ValueError(f"the settings of {cls.of} are {checks.describe(found)}; expected names with values")
+        if not isinstance(settings, dict):
+            raise ValueError(f"the settings of {cls.of} are {checks.describe(settings)}; expected names with values")
         try:
-            read = cls()._replaced(found)
+            read = cls()._replaced(settings)
         except TypeError as error:
             raise ValueError(str(error)) from None
         wanted = read.to_json()
-        if missing := [name for name in wanted if name not in found]:
+        if missing := [name for name in wanted if name not in settings]:
             raise ValueError(f"setting {missing[0]!r} of {cls.of} is missing; expected all of {', '.join(wanted)}")
         return read
 

@@ -47,7 +47,7 @@ class MCTSTurn:
         numbers: Mapping[str, Array] | None = None,
     ) -> tuple[Outcome, Any]:
         """One action in each position, and what the evaluator learned; `numbers` replace constants of the rule."""
-        found = mcts.search_positions(
+        result = mcts.search_positions(
             self.game,
             positions,
             bits,
@@ -61,7 +61,7 @@ class MCTSTurn:
             seconds=self.seconds,
             discount=self.discount,
         )
-        return jax.vmap(self.game.play)(positions, found.actions), found.memory
+        return jax.vmap(self.game.play)(positions, result.actions), result.memory
 
 
 @dataclasses.dataclass(frozen=True)

@@ -45,8 +45,8 @@ class MinimaxTurn:
         value = None if self.make_value is None else self.make_value(params)
         if value is None and self.value == "pieces":
             value = jax.vmap(self.search.game.piece_count)
-        found = self.search(positions, bits, value)
-        return jax.vmap(self.search.game.play)(positions, jnp.maximum(found.actions, 0))
+        results = self.search(positions, bits, value)
+        return jax.vmap(self.search.game.play)(positions, jnp.maximum(results.actions, 0))
 
     @property
     def plies(self) -> int:

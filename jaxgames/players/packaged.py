@@ -93,10 +93,10 @@ def unpack(shapes: Any, content: bytes) -> Any:
     weights = safetensors.load(content)
 
     def read(path: Any, leaf: Any) -> np.ndarray:
-        found = weights.get(name := _name(path))
-        if found is None or found.shape != leaf.shape or found.dtype not in (leaf.dtype, np.float16):
+        array = weights.get(name := _name(path))
+        if array is None or array.shape != leaf.shape or array.dtype not in (leaf.dtype, np.float16):
             raise ValueError(f"the weights lack {name}, {leaf.dtype}{list(leaf.shape)}")
-        return found.astype(leaf.dtype)
+        return array.astype(leaf.dtype)
 
     return jax.tree_util.tree_map_with_path(read, shapes)
 

@@ -156,14 +156,14 @@ class AlphaZeroJob(LearnerJob):
     @override
     def advance(self, checkpoint: AlphaZeroCheckpoint, step: int) -> Block[AlphaZeroCheckpoint]:
         state, metrics = run_updates(self.placed, checkpoint.state, self.update_key, self.settings["block"])
-        found = {name: values.astype(np.float64) for name, values in fetched(metrics).items()}
-        ended, plies = found.pop("games").sum(), found.pop("plies_of_games").sum()
+        columns = {name: values.astype(np.float64) for name, values in fetched(metrics).items()}
+        ended, plies = columns.pop("games").sum(), columns.pop("plies_of_games").sum()
         games = checkpoint.games + np.int64(ended)
-        config, learned = self.learner.config, np.any([values != 0 for values in found.values()], axis=0)
+        config, learned = self.learner.config, np.any([values != 0 for values in columns.values()], axis=0)
         entry = {"step": int(state.updates), "games": int(games), "plies_per_game": plies / ended if ended else None}
-        entry |= {"loss": None, **dict.fromkeys(found)}
+        entry |= {"loss": None, **dict.fromkeys(columns)}
         if learned.any():  # before the first game has ended there is nothing to learn
-            means = {name: float(values[learned].mean()) for name, values in found.items()}
+            means = {name: float(values[learned].mean()) for name, values in columns.items()}
             entry |= means | {"loss": means["policy_loss"] + config.value_weight * means["value_loss"]}
         counts = {"games": ended, "plies": config.batch * config.plies * self.settings["block"]}
         return Block(AlphaZeroCheckpoint(state, games), entry, counts, finite=math.isfinite(entry["loss"] or 0.0))

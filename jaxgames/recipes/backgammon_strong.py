@@ -124,11 +124,12 @@ class StrongRecipe(TDRecipe):
         stages = self.stages_by_name[plan.setting_of(self.name, self.game, self.stages_by_name, minutes=True)]
         first, *later = stages.configs
         names = UPDATES[: len(stages.configs)]
-        found = parse(_declared(stages), plan.changes, self.name)
-        numbers = [found.pop(name, config.updates) for name, config in zip(names, stages.configs, strict=True)]
-        shared = {name: found[name] for name in SHARED if name in found}
-        members = {"members": found.pop("members")} if "members" in found else {}  # a player that teaches has only one
-        later = [config.replace(**found) for config in later]
+        changes = parse(_declared(stages), plan.changes, self.name)
+        numbers = [changes.pop(name, config.updates) for name, config in zip(names, stages.configs, strict=True)]
+        shared = {name: changes[name] for name in SHARED if name in changes}
+        # A player that teaches has only one member.
+        members = {"members": changes.pop("members")} if "members" in changes else {}
+        later = [config.replace(**changes) for config in later]
         later[-1] = later[-1].replace(**members)
         configs = zip((first.replace(**shared), *later), numbers, strict=True)
         return stages._replace(configs=tuple(config.replace(updates=number) for config, number in configs))

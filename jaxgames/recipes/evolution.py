@@ -330,9 +330,9 @@ class EvolutionJob(Job[EvolutionCheckpoint]):
         x = "games" if self.evolution.games(1) else "step"
         more = [Panel(name.replace("_", " "), {name: name.replace("_", " ")}, from_zero=True) for name in self.more]
         self.run.draw_curve(x=x, panels=[*self.recipe.measures.panels(self.run.metrics()), *more])
-        found = self.strategy.archive(checkpoint.state)
-        if found is not None:
-            self.run.draw_archive(found)
+        archive = self.strategy.archive(checkpoint.state)
+        if archive is not None:
+            self.run.draw_archive(archive)
 
     @override
     def results(self, checkpoint: EvolutionCheckpoint) -> dict[str, Any]:

@@ -44,12 +44,12 @@ class ByMatches:
         """Points per game, or where a game is worth one point, the games won, drawn and lost and the score in percent,
         where a draw is half a win.
         """
-        found: dict[str, Any] = {}
+        measured: dict[str, Any] = {}
         for name in self.watched:
             result = self._match(network, champions, name, games, seed)
-            found |= strength.points_of(result, name) | strength.rates_of(result, name)
-            found.setdefault("strength", found[f"{strength.kind_of(name, found)}_{name}"])
-        return found, 0
+            measured |= strength.points_of(result, name) | strength.rates_of(result, name)
+            measured.setdefault("strength", measured[f"{strength.kind_of(name, measured)}_{name}"])
+        return measured, 0
 
     def thorough(self, network: NetworkConfig, champions: Champions, games: int, seed: int) -> dict[str, Any]:
         """The matches."""
@@ -58,16 +58,18 @@ class ByMatches:
     def panels(self, metrics: Sequence[Mapping[str, Any]]) -> list[Panel]:
         """The learning curve."""
         points = any(f"ppg_{self.watched[0]}" in line for line in metrics)
-        found = []
+        panels = []
         for name in self.watched:
             lines = {f"{rate}_{name}": label for rate, label in (("win", "won"), ("draw", "drawn"), ("loss", "lost"))}
             references = self.references if name == self.watched[0] else ()
             if points:
-                found.append(Panel("points per game", {f"ppg_{name}": f"against {name}"}, references, 2.0, signed=True))
-            found.append(Panel(f"% against {name}", lines, () if points else references, height=1.6))
-        found.append(Panel("fitness", {"fitness_mean": "mean", "fitness": "best"}))
-        found.append(Panel("diversity", {"diversity": "diversity"}, from_zero=True))
-        return found
+                panels.append(
+                    Panel("points per game", {f"ppg_{name}": f"against {name}"}, references, 2.0, signed=True)
+                )
+            panels.append(Panel(f"% against {name}", lines, () if points else references, height=1.6))
+        panels.append(Panel("fitness", {"fitness_mean": "mean", "fitness": "best"}))
+        panels.append(Panel("diversity", {"diversity": "diversity"}, from_zero=True))
+        return panels
 
     @staticmethod
     def _match(network: NetworkConfig, champions: Champions, name: str, games: int, seed: int) -> MatchResult:

@@ -110,9 +110,9 @@ class ImitationRecipe(Recipe):
     @override
     def show(self, result: Mapping[str, Any]) -> None:
         best, data = result["best"], result["data"]
-        found = [f"{name} {value:.4g}" for name, value in best.items() if name.startswith("validation_")]
+        figures = [f"{name} {value:.4g}" for name, value in best.items() if name.startswith("validation_")]
         learned = f"{data['training']:,} positions to learn from, {data['validation']:,} for validation"
-        show_training(result, (learned, f"best epoch {best['epoch']:.1f}: {', '.join(found)}"))
+        show_training(result, (learned, f"best epoch {best['epoch']:.1f}: {', '.join(figures)}"))
 
     def _data(self, plan: Plan) -> tuple[Game, DataSetFolder]:
         """The data set of a plan, and its game. Raises `ValueError` if there is none, or it is of another game."""
@@ -309,8 +309,8 @@ class ImitationJob(Job[ImitationProgress]):
         data = self.settings["data"]
         folder = open_of(data["folder"], self.game, game_options(self.game))
         training, validation = learned_rows(folder, self.game, self.config, self.settings["seed"])
-        found = {"training": len(training.game), "validation": len(validation.game), "made": folder.header["made"]}
-        for name, value in found.items():
+        current = {"training": len(training.game), "validation": len(validation.game), "made": folder.header["made"]}
+        for name, value in current.items():
             if value != data[name]:
                 raise ValueError(f"{folder.path} has changed since the training began: {name}; start a new run")
         return training, validation

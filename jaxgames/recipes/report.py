@@ -122,17 +122,17 @@ def published_marks(result: Mapping[str, Any]) -> dict[str, Any]:
 
 def _strength(line: Mapping[str, Any]) -> str:
     """The strength in a line of metrics, if any."""
-    found = []
+    strengths = []
     for key, value in line.items():
         kind, _, opponent = key.partition("_")
         if f"{key}_low" in line:
             figure = f"{value:+.3f} PPG" if kind == "ppg" else f"{value:.1f} %"
-            found.append(f"{figure} against {opponent}")
+            strengths.append(f"{figure} against {opponent}")
         elif key == "lines_lost":
-            found.append(f"{value:,} lines lost")
+            strengths.append(f"{value:,} lines lost")
         elif key == "validation_loss":
-            found.append(f"{value:.4f} in validation")
-    return ", ".join(found)
+            strengths.append(f"{value:.4f} in validation")
+    return ", ".join(strengths)
 
 
 def _points_rows(result: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:

@@ -22,8 +22,8 @@ SIMULATIONS = 800
 
 def positions_of(game: Game) -> list[solved.Solved]:
     """The solved positions that come with the package; none for other boards."""
-    found = solved.read(solved.MOVE_SCORES)
-    return found if solved.board_of(found) == game else []
+    positions = solved.read(solved.MOVE_SCORES)
+    return positions if solved.board_of(positions) == game else []
 
 
 def measure(player: Player, positions: Sequence[solved.Solved]) -> dict[str, float]:
@@ -47,7 +47,7 @@ def panel(metrics: Sequence[Mapping[str, Any]]) -> list[Panel]:
 
 def final(player: Player, network: mcts.Evaluator, discount: float, positions: Sequence[solved.Solved]) -> list[dict]:
     """The policy alone and both searches on the half that reports."""
-    half, found = positions[HALVES["reporting"]], []
+    half, scores = positions[HALVES["reporting"]], []
     rules: dict[str, mcts.Rule] = {
         f"puct:{player.name}:{SIMULATIONS}": mcts.puct(),
         f"gumbel:{player.name}:{SIMULATIONS},scale=0": mcts.gumbel(scale=0.0),
@@ -55,5 +55,5 @@ def final(player: Player, network: mcts.Evaluator, discount: float, positions: S
     players = [player]
     players += [by_search(name, player.game, rule, network, SIMULATIONS, discount) for name, rule in rules.items()]
     for one in players if half else []:
-        found.append(solved.score(one, half, f"{FILE}, every second line").to_dict())
-    return found
+        scores.append(solved.score(one, half, f"{FILE}, every second line").to_dict())
+    return scores

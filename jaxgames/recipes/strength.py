@@ -27,12 +27,12 @@ def measure(player: Player, opponent: Player, games: int, seed: int, lines: bool
     where a draw is half a win. With `lines` also the number of lines of play that it loses.
     """
     result = match(player, opponent, games, seed=seed)
-    found = points_of(result, opponent.name)
-    if kind_of(opponent.name, found) == "score":
-        found |= rates_of(result, opponent.name)
+    measured = points_of(result, opponent.name)
+    if kind_of(opponent.name, measured) == "score":
+        measured |= rates_of(result, opponent.name)
     if lines:
-        found["lines_lost"] = every_line(player).lost
-    return found
+        measured["lines_lost"] = every_line(player).lost
+    return measured
 
 
 def points_of(result: MatchResult, opponent: str) -> dict[str, Any]:
@@ -55,11 +55,11 @@ def final_matches(
     player: Player, game: Game, opponents: Sequence[str], games: int, seed: int, report: Report
 ) -> list[dict[str, Any]]:
     """Matches of so many games against each opponent, ready for JSON."""
-    found = []
+    matches = []
     for name in opponents:
         report.say(f"playing {games:,} games against {name} ...")
-        found.append(match(player, make_player(name, game), games, seed=seed).to_dict())
-    return found
+        matches.append(match(player, make_player(name, game), games, seed=seed).to_dict())
+    return matches
 
 
 def is_kept(watched: str, measured: Mapping[str, Any], best: Mapping[str, Any] | None) -> bool:
@@ -92,12 +92,12 @@ def panels(watched: str, metrics: Sequence[Mapping[str, Any]]) -> list[Panel] | 
     if not any(f"score_{watched}" in line for line in metrics):
         return None
     lines = {f"{name}_{watched}": name for name in ("score", "win", "draw", "loss")}
-    found = [Panel(f"% against {watched}", lines, height=2.6)]
+    panels = [Panel(f"% against {watched}", lines, height=2.6)]
     if any("lines_lost" in line for line in metrics):
-        found.append(Panel("lines lost", {"lines_lost": "lines of play that are lost"}, from_zero=True))
-    found.append(Panel("loss", {"loss": "loss"}))
-    found.append(Panel("games / s", {"games_per_second": "games per second"}, from_zero=True))
-    return found
+        panels.append(Panel("lines lost", {"lines_lost": "lines of play that are lost"}, from_zero=True))
+    panels.append(Panel("loss", {"loss": "loss"}))
+    panels.append(Panel("games / s", {"games_per_second": "games per second"}, from_zero=True))
+    return panels
 
 
 def after_test(tests: Tests, player: Player) -> Tests:
@@ -165,5 +165,5 @@ class LearnerJob(Job[Any]):
         matches = final_matches(player, player.game, self.recipe.opponents, games, seed, self.report)
         lines = {"every_line": every_line(player).to_dict()} if self.recipe.every_line else {}
         published = [dataclasses.asdict(published) for published in self.recipe.published]
-        found = {"game": player.game.id, "games": info["games"], "published": published, "matches": matches}
-        return found | lines | self.more_results(player, params)
+        result = {"game": player.game.id, "games": info["games"], "published": published, "matches": matches}
+        return result | lines | self.more_results(player, params)

@@ -55,7 +55,7 @@ class TDRecipe(Recipe):
     watched: str = "random"
     """The opponent met during training."""
     minutes: float | None = 5.0
-    """How long to train if nothing is said; None for the number of games below."""
+    """How long to train by default; None for the number of games below."""
     games: int | None = None
     plies_per_game: int = 62
     """Of a game between players that have learned something; only to plan the schedule from a number of games."""
@@ -64,7 +64,7 @@ class TDRecipe(Recipe):
     measured_early: bool = False
     """Whether strength is measured after 1, 2, 4, ... blocks of plies, too: for games that are learned quickly."""
     lengths: Mapping[str, int] = dataclasses.field(default_factory=dict)
-    """Games of settings that are trained for a number of games if nothing is said."""
+    """Games of settings that are trained for a number of games by default."""
     every_line: bool = False
     """Whether the player meets every possible line of play, too: for games as small as tic-tac-toe."""
 

@@ -81,21 +81,21 @@ def kept_moves(policy: Any, count: int, genomes: Array, numbers: Array, key: Arr
 
 def quick(network: NetworkConfig, champions: Champions, games: int, seed: int) -> tuple[dict[str, Any], int]:
     """Exact shares in percent, means over the champions: nothing is sampled."""
-    found = measured(network, champions)
-    score = found["win_random"] + found["draw_random"] / 2
-    return {name: float(values.mean()) for name, values in found.items()} | {"strength": float(score.mean())}, int(
-        (score + found["kept"]).argmax()
+    shares = measured(network, champions)
+    score = shares["win_random"] + shares["draw_random"] / 2
+    return {name: float(values.mean()) for name, values in shares.items()} | {"strength": float(score.mean())}, int(
+        (score + shares["kept"]).argmax()
     )
 
 
 def thorough(network: NetworkConfig, champions: Champions, games: int, seed: int) -> dict[str, Any]:
     """The same with 95 % intervals of the mean, if there are several champions, and for each champion."""
-    found = measured(network, champions)
-    margins = {name: mean_margin(values) for name, values in found.items()} if len(champions) > 1 else {}
+    shares = measured(network, champions)
+    margins = {name: mean_margin(values) for name, values in shares.items()} if len(champions) > 1 else {}
     return {
-        "mean": {name: round(float(values.mean()), 3) for name, values in found.items()},
+        "mean": {name: round(float(values.mean()), 3) for name, values in shares.items()},
         "margin": {name: round(margin, 3) for name, margin in margins.items()},
-        "champions": {name: [round(float(value), 3) for value in values] for name, values in found.items()},
+        "champions": {name: [round(float(value), 3) for value in values] for name, values in shares.items()},
     }
 
 
@@ -157,9 +157,9 @@ def read_text(network: NetworkConfig, path: Path) -> Float32[Array, "n dimension
     networks = softsign_norm.load(path)
     wanted = sizes_of(network)
     for line, layers in enumerate(networks, 1):
-        found = (layers[0].kernel.shape[1], *(len(layer.bias) for layer in layers))
-        if found != wanted:
-            sizes, expected = ("-".join(map(str, these)) for these in (found, wanted))
+        layer_sizes = (layers[0].kernel.shape[1], *(len(layer.bias) for layer in layers))
+        if layer_sizes != wanted:
+            sizes, expected = ("-".join(map(str, these)) for these in (layer_sizes, wanted))
             raise ValueError(f"{path}: network {line} is {sizes}; expected {expected} (--set hidden=N,N changes that)")
     return jnp.asarray(softsign_norm.to_rows(networks))
 
@@ -250,9 +250,9 @@ class AllPositions(NamedTuple):
         for rest, own in lines:
             threats[:, own] |= np.equal(other & rest, rest)
         quiet = np.flatnonzero(~self.wins.any(axis=1))
-        found = np.zeros_like(threats)
-        found[quiet] = threats[quiet] & (self.after[quiet] >= 0)
-        return found
+        blocks = np.zeros_like(threats)
+        blocks[quiet] = threats[quiet] & (self.after[quiet] >= 0)
+        return blocks
 
     @property
     def reached(self) -> Float[np.ndarray, " positions"]:

@@ -162,9 +162,9 @@ class SelfPlayJob(Job[SelfPlayState]):
         # all kinds of games without learning.
         per_line, step = self.settings["games_per_line"], step + 1
         windows = per_line // WINDOW
-        states, found = _train(self.populations, states, self.key, windows, self.devices)
+        states, results = _train(self.populations, states, self.key, windows, self.devices)
         measured = self._measure(states, step)
-        counts, won, loss = map(self.populations.by_variant, found)
+        counts, won, loss = map(self.populations.by_variant, results)
         self._good = measured.good
         entry = {"step": step, "games": step * per_line, "loss": float(loss.mean())}
         for i, name in enumerate(self.variants):
@@ -224,9 +224,9 @@ class SelfPlayJob(Job[SelfPlayState]):
         lost = lines_lost(self.populations, states)
         variants = {}
         for i, name in enumerate(self.variants):
-            found = {kind: 100 * getattr(final, kind)[i] for kind in ("good", *Measured._fields)}
+            percents = {kind: 100 * getattr(final, kind)[i] for kind in ("good", *Measured._fields)}
             variants[name] = self.variants[name].to_json() | {
-                "final": {kind: _percentiles(shares) for kind, shares in found.items()},
+                "final": {kind: _percentiles(shares) for kind, shares in percents.items()},
                 "draw_themselves": int(np.sum(final.self_play[i] == 1)),
                 "lines_lost": sorted(map(int, lost[i])),
                 "curve": curves(metrics, name),
@@ -248,8 +248,8 @@ class SelfPlayJob(Job[SelfPlayState]):
 
 def _spread(name: str, values: np.ndarray) -> dict[str, float]:
     """Median and percentiles over seeds, as metrics."""
-    found = _percentiles(values)
-    return {name: found["median"], f"{name}/low": found["low"], f"{name}/high": found["high"]}
+    percentiles = _percentiles(values)
+    return {name: percentiles["median"], f"{name}/low": percentiles["low"], f"{name}/high": percentiles["high"]}
 
 
 def _percentiles(values: np.ndarray) -> dict[str, float]:
@@ -291,8 +291,8 @@ CURVES = tuple(f"{kind}{end}" for kind in KINDS for end in ("", "/low", "/high")
 
 def curves(metrics: Sequence[Mapping[str, Any]], name: str) -> dict[str, list[float]]:
     """All curves of one variant, to a tenth, and the latest 100 games of one network at each of their points."""
-    found = {curve: [_rounded(entry[f"{name}/{curve}"]) for entry in metrics] for curve in CURVES}
-    return {"one": [entry[f"{name}/one"][-1:] for entry in metrics], **found}
+    curves = {curve: [_rounded(entry[f"{name}/{curve}"]) for entry in metrics] for curve in CURVES}
+    return {"one": [entry[f"{name}/one"][-1:] for entry in metrics], **curves}
 
 
 def _rounded(value: float | None) -> float | None:

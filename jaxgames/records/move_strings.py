@@ -49,10 +49,10 @@ def read(text: str, accept: Accept = any_game) -> list[GameRecord]:
         if line.startswith("#"):
             name, _, rest = line[1:].strip().partition(" ")
             if name == "game":
-                found = _GAME.fullmatch(rest.strip())
-                if not found:
+                match = _GAME.fullmatch(rest.strip())
+                if not match:
                     raise wrong_at(text, at, f"{rest!r} is no game here; write: # game connect_four rows=5")
-                game, options = found[1], {k: int(v) for k, _, v in (word.partition("=") for word in found[2].split())}
+                game, options = match[1], {k: int(v) for k, _, v in (word.partition("=") for word in match[2].split())}
             elif name == "start":
                 start = rest.strip()
             elif name == "players":

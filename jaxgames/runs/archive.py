@@ -36,7 +36,7 @@ class Fronts(NamedTuple):
     ranks: Int[np.ndarray, " n"]
 
 
-def draw(found: Archive | Fronts, path: str | Path, title: str) -> None:
+def draw(archive: Archive | Fronts, path: str | Path, title: str) -> None:
     """Draws an archive over its descriptors, or fronts over their first two objectives, into the PNG `path`, replaced
     atomically.
 
@@ -44,12 +44,12 @@ def draw(found: Archive | Fronts, path: str | Path, title: str) -> None:
     """
     figure = new_figure(7.5, 5.2, title)
     axis = figure.subplots()
-    if isinstance(found, Fronts):
-        _draw_fronts(figure, axis, found)
-    elif len(found.descriptors) == 1:
-        _draw_bars(axis, found)
+    if isinstance(archive, Fronts):
+        _draw_fronts(figure, axis, archive)
+    elif len(archive.descriptors) == 1:
+        _draw_bars(axis, archive)
     else:
-        _draw_cells(figure, axis, found)
+        _draw_cells(figure, axis, archive)
     save(figure, Path(path))
 
 

@@ -82,10 +82,10 @@ def _write_files(temporary: Path, leaves: list["LeafSpec"], arrays: list[np.ndar
             with _checkpointer(temporary) as (checkpointer, path):
                 checkpointer.save(path, items)
         except Exception as error:  # orbax gives errors of the system another type, with their number in the text
-            found = re.search(r"os_error_code='(\d+)'", str(error))
-            if not found:
+            match = re.search(r"os_error_code='(\d+)'", str(error))
+            if not match:
                 raise
-            raise OSError(int(found[1]), os.strerror(int(found[1]))) from error
+            raise OSError(int(match[1]), os.strerror(int(match[1]))) from error
     files = sorted(path for path in temporary.rglob("*") if path.is_file())
     manifest = {
         "format": FORMAT,
@@ -345,16 +345,16 @@ def from_numpy(template: Any, leaves: list[LeafSpec], arrays: list[np.ndarray]) 
     return jax.tree.unflatten(structure, map(_restore, wanted, leaves, arrays))
 
 
-def difference(found: list[LeafSpec], wanted: list[LeafSpec]) -> str | None:
+def difference(leaves: list[LeafSpec], wanted: list[LeafSpec]) -> str | None:
     """In words, the first leaf in which two trees differ; None if both have the same leaves."""
-    found_paths, wanted_paths = [leaf.path for leaf in found], [leaf.path for leaf in wanted]
-    if found_paths != wanted_paths:
-        missing = [path for path in wanted_paths if path not in found_paths]
-        surplus = [path for path in found_paths if path not in wanted_paths]
+    paths, wanted_paths = [leaf.path for leaf in leaves], [leaf.path for leaf in wanted]
+    if paths != wanted_paths:
+        missing = [path for path in wanted_paths if path not in paths]
+        surplus = [path for path in paths if path not in wanted_paths]
         parts = [f"it lacks '{missing[0]}'"] if missing else []
         parts += [f"it has '{surplus[0]}', which is not expected"] if surplus else []
         return " and ".join(parts) or "its leaves are in another order"
-    for one, other in zip(found, wanted, strict=True):
+    for one, other in zip(leaves, wanted, strict=True):
         if (one.dtype, one.shape) != (other.dtype, other.shape):
             return f"'{one.path}' is {one}, expected {other}"
     return None

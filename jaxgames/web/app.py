@@ -89,8 +89,8 @@ def bundled(script: Path) -> str:
     names: dict[Path, str] = {}
     parts: list[str] = []
 
-    def taken(path: Path, found: re.Match[str]) -> str:
-        return f"const {{ {found[1].replace(' as ', ': ')} }} = {add((path.parent / found[2]).resolve())};"
+    def taken(path: Path, match: re.Match[str]) -> str:
+        return f"const {{ {match[1].replace(' as ', ': ')} }} = {add((path.parent / match[2]).resolve())};"
 
     def add(path: Path) -> str:
         if path not in names:

@@ -153,8 +153,8 @@ class Commands:
             return []
         _, folder, is_at = self.kinds[kind]
         with contextlib.suppress(OSError):
-            found = [path for path in folder.iterdir() if _NAME.fullmatch(path.name) and is_at(path)]
-            return sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)[: self._limits.folders]
+            paths = [path for path in folder.iterdir() if _NAME.fullmatch(path.name) and is_at(path)]
+            return sorted(paths, key=lambda path: path.stat().st_mtime, reverse=True)[: self._limits.folders]
         return []
 
     def runs(self, path: Path) -> bool | None:

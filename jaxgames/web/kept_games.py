@@ -114,16 +114,16 @@ class KeptGames:
 
     async def newest(self, session: str) -> KeptGame | None:
         """The game of a session that goes on."""
-        found = await self._run(self._find, "session = ? ORDER BY number DESC LIMIT 1", session)
-        return found[0] if found else None
+        games = await self._run(self._find, "session = ? ORDER BY number DESC LIMIT 1", session)
+        return games[0] if games else None
 
     async def find(self, owner: str, session: str, number: int | None) -> KeptGame:
         """One of somebody's games, by default the newest of a session. Raises `ValueError` if it is none."""
         query = "session = ? AND number = ifnull(?, number) AND (owner0 = ? OR owner1 = ?) ORDER BY number DESC LIMIT 1"
-        found = await self._run(self._find, query, session, number, owner, owner)
-        if not found:
+        games = await self._run(self._find, query, session, number, owner, owner)
+        if not games:
             raise ValueError("this is none of your games; it may have been deleted")
-        return found[0]
+        return games[0]
 
     async def of(self, owner: str) -> list[KeptGame]:
         """Somebody's games, the newest ones first."""
@@ -169,7 +169,7 @@ class KeptGames:
         return [ChallengeGame(*row) for row in self._base.execute(query, (owner,))]
 
     def _find(self, query: str, *values: Any) -> list[KeptGame]:
-        found = []
+        games = []
         columns = "session, number, changed, listed, owner0, owner1, content"
         for session, number, changed, listed, *owners, content in self._base.execute(
             f"SELECT {columns} FROM games WHERE {query}", values
@@ -177,8 +177,8 @@ class KeptGames:
             with contextlib.suppress(ValueError):  # a row that somebody has damaged is none
                 first, second = owners
                 fields = json_text.loads(content)
-                found.append(KeptGame(session, number, changed, bool(listed), (first, second), fields))
-        return found
+                games.append(KeptGame(session, number, changed, bool(listed), (first, second), fields))
+        return games
 
     def _forget(self, owner: str, session: str, number: int) -> None:
         where = "session = ? AND number = ?"

@@ -223,8 +223,8 @@ class Lobby:
 
     async def _challenges(self, client: Client, message: dict[str, Any]) -> None:
         games = await self._kept().written()
-        found = await self.engine.run("file", standings, await games.challenges_of(message["owner"]))
-        client.put({"type": "challenges", "id": message["id"], "players": found})
+        players = await self.engine.run("file", standings, await games.challenges_of(message["owner"]))
+        client.put({"type": "challenges", "id": message["id"], "players": players})
 
     async def _open(self, client: Client, message: dict[str, Any]) -> None:
         games, owner = await self._kept().written(), message["owner"]

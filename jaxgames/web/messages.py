@@ -112,15 +112,15 @@ def record(fields: Mapping[str, Field]) -> Check:
             if key not in fields:
                 known = ", ".join(fields) or "none"
                 raise ValueError(f"{name}: unknown field {shown(key)}; its fields are {known}")
-        found = {}
+        checked = {}
         for key, field in fields.items():
             if key in value:
-                found[key] = field.check(f"{name}.{key}", value[key])
+                checked[key] = field.check(f"{name}.{key}", value[key])
             elif field.needed:
                 raise ValueError(f"{name} needs the field {key!r}")
             else:
-                found[key] = field.default
-        return found
+                checked[key] = field.default
+        return checked
 
     return check
 
@@ -159,14 +159,14 @@ class Messages:
     def __init__(self, limits: Limits):
         self._types = {kind: record({**fields, **_COMMON}) for kind, fields in _fields(limits).items()}
 
-    def check(self, found: Any) -> dict[str, Any]:
+    def check(self, message: Any) -> dict[str, Any]:
         """The message, with all its fields. Raises `ValueError` that says what is wrong."""
-        if not isinstance(found, dict):
+        if not isinstance(message, dict):
             raise ValueError("a message is a JSON object with a type")
-        kind = found.get("type")
+        kind = message.get("type")
         if not isinstance(kind, str) or kind not in self._types:
             raise ValueError(f"unknown type of message: {shown(kind)}; known are {', '.join(self._types)}")
-        return self._types[kind](kind, found)
+        return self._types[kind](kind, message)
 
 
 def read_json(content: str, most: int) -> Any:
@@ -184,10 +184,10 @@ def read_json(content: str, most: int) -> Any:
         raise ValueError(said if "message" in said else "the message is no JSON: a number is too long") from None
 
 
-def message_id(found: Any) -> int | None:
+def message_id(message: Any) -> int | None:
     """The id of a possible message, for the answer to it."""
-    found = found.get("id") if isinstance(found, dict) else None
-    return found if isinstance(found, int) and not isinstance(found, bool) and 0 <= found < MOST_VERSION else None
+    number = message.get("id") if isinstance(message, dict) else None
+    return number if isinstance(number, int) and not isinstance(number, bool) and 0 <= number < MOST_VERSION else None
 
 
 def id_in(content: str | None, most: int) -> int | None:

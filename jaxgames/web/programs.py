@@ -193,7 +193,7 @@ def _settings(player: Player) -> tuple[Rule, Any]:
 def _search(player: Player, states: State, bits: UInt32[Array, ""], tree: Any) -> tuple[SearchReport, Any]:
     """`SIMULATIONS` more in a tree, None for a new one."""
     rule, evaluate = _settings(player)
-    found = mcts.search(
+    result = mcts.search(
         player.game,
         states,
         jax.random.key(bits),
@@ -203,8 +203,8 @@ def _search(player: Player, states: State, bits: UInt32[Array, ""], tree: Any) -
         tree=tree,
         capacity=MOST_SIMULATIONS + 1,
     )
-    assert found.tree is not None  # none by `recursive`, which cannot go on and so is never asked to
-    tree, layout, actions = found.tree, found.tree.layout, player.game.num_actions
+    assert result.tree is not None  # none by `recursive`, which cannot go on and so is never asked to
+    tree, layout, actions = result.tree, result.tree.layout, player.game.num_actions
     sums = layout.read(tree.edges[:1], "value_sums")[0, :actions]
     visits = layout.read(tree.edges[:1], "visits")[0, :actions]
 
@@ -218,7 +218,7 @@ def _search(player: Player, states: State, bits: UInt32[Array, ""], tree: Any) -
         return (jnp.maximum(child, 0), open_ & (child >= 0)), jnp.where(open_, action, -1)
 
     _, line = jax.lax.scan(follow, (jnp.int32(0), jnp.bool_(True)), None, length=LINE)
-    return SearchReport(found.values[0], visits, sums / jnp.maximum(visits, 1), line), tree
+    return SearchReport(result.values[0], visits, sums / jnp.maximum(visits, 1), line), tree
 
 
 # Programs on the disk: what has been traced once on this machine is only compiled at the next start.

@@ -158,13 +158,13 @@ def standings(rows: Iterable[ChallengeGame]) -> list[dict[str, Any]]:
     for row in rows:
         if row.game in VIEWS:
             met.setdefault((row.game, row.spec), []).append(row)
-    found = []
+    players = []
     for player, games in met.items():
         last = games[0]
         left = last.points is None or last.number < GAMES
         goes_on = last.session if left else None
-        found.append({**standing(*player, [one.points for one in games]), "goes_on": goes_on})
-    return found
+        players.append({**standing(*player, [one.points for one in games]), "goes_on": goes_on})
+    return players
 
 
 def _interval(ended: Sequence[int], mean: float, share: float, most: float) -> tuple[float | None, float | None]:

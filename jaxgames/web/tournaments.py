@@ -36,8 +36,8 @@ class Tournaments:
     def describe(self) -> list[dict[str, Any]]:
         """The newest ones, as the page reads them. What cannot be read is an `error` in it."""
         if time.monotonic() - self._read[0] > KEPT_SECONDS:
-            found = [self._describe(path) for path in self._commands.folders("tournament")[:SHOWN]]
-            self._read = (time.monotonic(), found)
+            tournaments = [self._describe(path) for path in self._commands.folders("tournament")[:SHOWN]]
+            self._read = (time.monotonic(), tournaments)
         return self._read[1]
 
     def _describe(self, path: Path) -> dict[str, Any]:
@@ -46,7 +46,7 @@ class Tournaments:
         try:
             folder = TournamentFolder.open(path)
             game, rules = choose_game(folder.header["game"], {}).game, folder.header.get("set") or ()
-            found = {
+            details = {
                 "game": game.id,
                 "title": VIEWS[game.id].title,
                 "rules": [self._plain(rule) for rule in rules],
@@ -55,7 +55,7 @@ class Tournaments:
             }
         except (ValueError, KeyError, TypeError, IndexError, OSError) as error:
             return base | {"error": self._plain(f"it cannot be read: {error}")}
-        return base | found | {"goes_on": not (running or found["ended"])}
+        return base | details | {"goes_on": not (running or details["ended"])}
 
     def _table(self, folder: TournamentFolder, game: Game) -> dict[str, Any]:
         """The results of a round robin so far."""
@@ -92,9 +92,9 @@ class Tournaments:
             "ended": best is not None,
         }
 
-    def _plain(self, found: Any) -> str:
+    def _plain(self, value: Any) -> str:
         """A text from a file, without the server's folders."""
-        text = str(found)
+        text = str(value)
         for name, path in self._runs.items():
             text = text.replace(str(path), name)
         return " ".join(text.replace(f"{self._commands.kinds['tournament'].folder}/", "").split())[:300]

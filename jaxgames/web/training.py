@@ -132,8 +132,8 @@ _WORDS = (
 def title(name: str) -> str:
     """The name of a measure in words."""
     for pattern, words in _WORDS:
-        if found := re.fullmatch(pattern, name):
-            name = found.expand(words)
+        if match := re.fullmatch(pattern, name):
+            name = match.expand(words)
             break
     return name.replace("_", " ")
 

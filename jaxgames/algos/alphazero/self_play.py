@@ -64,8 +64,8 @@ def results_backwards(
     def back(later, ply):
         result, known = later
         reward, ended = ply
-        found = jnp.where(ended, reward, discount * result), ended | known
-        return found, found
+        outcome = jnp.where(ended, reward, discount * result), ended | known
+        return outcome, outcome
 
     games = reward.shape[1]
     start = jnp.zeros(games, jnp.float32), jnp.zeros(games, bool)
@@ -156,8 +156,8 @@ def play(
         states, tree = carry
         search_key, draw_key, chance_key, begin_key, fast_key = jax.random.split(key, 5)
         # Search, choose an action by the search's result, and play it.
-        found, is_target = _search(game, config, evaluate, states, search_key, fast_key, tree)
-        policy, value, choice, tree = found
+        searched, is_target = _search(game, config, evaluate, states, search_key, fast_key, tree)
+        policy, value, choice, tree = searched
         actions = choice if config.played == "choice" else draw(policy, config.temperature, draw_key)
         after = step_batch(game, states, actions, chance_key)
         # The result is known where the game has ended, or where a table knows it.
@@ -216,7 +216,7 @@ def _search(
     def search(simulations: int) -> Any:
         noisy = config.search in NOISY["search"]
         noise = mcts.dirichlet(config.noise_alpha, config.noise_fraction) if noisy else None
-        found = mcts.search(
+        result = mcts.search(
             game,
             states,
             key,
@@ -227,7 +227,7 @@ def _search(
             discount=config.discount,
             tree=tree,
         )
-        return found.weights, found.values, found.actions, found.tree if config.reuse else None
+        return result.weights, result.values, result.actions, result.tree if config.reuse else None
 
     if config.fast_share == 0:
         return search(config.simulations), jnp.bool_(True)

@@ -96,17 +96,17 @@ def _numbers(shape: tuple[int, ...], rank: int) -> int:
 
 def noise_of(networks: InParts, rank: int, numbers: Float32[Array, "numbers n"]) -> tuple[PartNoise, ...]:
     """The noise of each part, out of `noise_numbers` numbers a network."""
-    found, start, n = [], 0, numbers.shape[1]
+    noises, start, n = [], 0, numbers.shape[1]
     for shape in networks.parts:
         size = _numbers(shape, rank)
         part = numbers[start : start + size]
         start += size
         if len(shape) == 2:
             left, right = jnp.split(part, [rank * shape[0]])
-            found.append(PartNoise(left.reshape(rank, shape[0], n), right.reshape(rank, shape[1], n), None))
+            noises.append(PartNoise(left.reshape(rank, shape[0], n), right.reshape(rank, shape[1], n), None))
         else:
-            found.append(PartNoise(None, None, part))
-    return tuple(found)
+            noises.append(PartNoise(None, None, part))
+    return tuple(noises)
 
 
 def noise_scale(networks: InParts, rank: int, sigma: float) -> Float32[np.ndarray, "numbers"]:
@@ -114,13 +114,13 @@ def noise_scale(networks: InParts, rank: int, sigma: float) -> Float32[np.ndarra
 
     One factor of each product carries the size and sign of the product, and so does plain noise.
     """
-    found: list[float] = []
+    factors: list[float] = []
     for shape in networks.parts:
         if len(shape) == 2:
-            found += rank * shape[0] * [sigma * rank**-0.5] + rank * shape[1] * [0.0]
+            factors += rank * shape[0] * [sigma * rank**-0.5] + rank * shape[1] * [0.0]
         else:
-            found += math.prod(shape) * [sigma]
-    return np.asarray(found, np.float32)
+            factors += math.prod(shape) * [sigma]
+    return np.asarray(factors, np.float32)
 
 
 @jax.tree_util.register_dataclass
@@ -162,12 +162,12 @@ class LowRank:
 
     def rows(self) -> Float32[Array, "n dimension"]:
         """The networks' own weights, as rows."""
-        found = []
+        columns = []
         parts = parts_of(self.networks, self.shared), noise_of(self.networks, self.rank, self.numbers)
         for shared, own in zip(*parts, strict=True):
             noise = own.plain.T if own.left is None else jnp.einsum("ran,rbn->nab", own.left, own.right)
-            found.append(shared.reshape(1, -1) + noise.reshape(len(self), -1))
-        return jnp.concatenate(found, axis=1)
+            columns.append(shared.reshape(1, -1) + noise.reshape(len(self), -1))
+        return jnp.concatenate(columns, axis=1)
 
 
 def parts_of(networks: InParts, row: Float32[Array, " dimension"]) -> tuple[Float32[Array, "..."], ...]:
@@ -276,7 +276,7 @@ class Parameters:
             else:
                 leaves.append(Matrix(shared.reshape(shape), noise.left, noise.right))
                 axes.append(Matrix(None, -1, -1))  # type: ignore[arg-type]
-        params, mapped = (jax.tree.unflatten(self.tree, found) for found in (leaves, axes))
+        params, mapped = (jax.tree.unflatten(self.tree, flat) for flat in (leaves, axes))
         return jax.vmap(function, in_axes=(mapped, *(0 for _ in more)))(params, *more)
 
 

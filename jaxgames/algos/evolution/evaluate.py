@@ -172,8 +172,8 @@ def evaluate(
         def of_block(numbers: Int32[Array, " size"]) -> Float32[Array, "size ..."]:
             return check_scores(fitness(algorithm.ask(state, numbers), numbers, key), size, columns)
 
-        found = jax.lax.map(of_block, numbers.reshape(blocks, size))
-        return found.reshape(blocks * size, *found.shape[2:])
+        scores = jax.lax.map(of_block, numbers.reshape(blocks, size))
+        return scores.reshape(blocks * size, *scores.shape[2:])
 
     if mesh is None:
         return scores_of(state, key, jnp.int32(0))[: algorithm.population]

@@ -50,10 +50,10 @@ LEGAL, CAPTURE, ILLEGAL = 100.0, 125.0, -100.0
 
 
 def _detail(results: Results, name: str) -> Array:
-    found: Array | None = None if results.details is None else getattr(results.details, name)
-    if found is None:
+    detail: Array | None = None if results.details is None else getattr(results.details, name)
+    if detail is None:
         raise ValueError(f"{name} is one of the details of results; ask for them by play(..., details=True)")
-    return found
+    return detail
 
 
 def _number(results: Results, name: str) -> Float32[Array, "n games"]:
@@ -134,8 +134,8 @@ def measured(results: Results, name: str) -> Float32[Array, " n"]:
     """
     plain, sign = name.removeprefix("-"), -1.0 if name.startswith("-") else 1.0
     check_measure(plain)
-    found = MEASURES[plain].of(results) if plain in MEASURES else jnp.mean(SCORES[plain](results), axis=1)
-    return jnp.float32(sign) * found
+    measure = MEASURES[plain].of(results) if plain in MEASURES else jnp.mean(SCORES[plain](results), axis=1)
+    return jnp.float32(sign) * measure
 
 
 def check_measure(name: str) -> None:

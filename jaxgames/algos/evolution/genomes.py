@@ -81,11 +81,11 @@ class Genomes:
     @property
     def layer_slices(self) -> tuple[slice, ...]:
         """Which part of a row each layer is."""
-        found, start = [], 0
+        slices, start = [], 0
         for outputs, inputs in self.shapes:
-            found.append(slice(start, start + outputs * (inputs + self.network.biases)))
-            start = found[-1].stop
-        return tuple(found)
+            slices.append(slice(start, start + outputs * (inputs + self.network.biases)))
+            start = slices[-1].stop
+        return tuple(slices)
 
     @property
     def parts(self) -> tuple[tuple[int, ...], ...]:
@@ -110,13 +110,13 @@ class Genomes:
     def layers(self, genomes: Float32[Array, "n dimension"]) -> tuple[LayerWeights, ...]:
         """The layers of n networks. Raises `ValueError` for rows of another size."""
         checks.array("genomes", genomes, jnp.floating, (None, self.dimension))
-        found = []
+        layers = []
         for (outputs, inputs), part in zip(self.shapes, self.layer_slices, strict=True):
             kernel, bias = jnp.split(genomes[:, part], [outputs * inputs], axis=1)
             if not self.network.biases:
                 bias = jnp.zeros((len(genomes), outputs), genomes.dtype)
-            found.append(LayerWeights(kernel.reshape(-1, outputs, inputs), bias))
-        return tuple(found)
+            layers.append(LayerWeights(kernel.reshape(-1, outputs, inputs), bias))
+        return tuple(layers)
 
     def of_layers(self, layers: tuple[LayerWeights, ...]) -> Float32[Array, "n dimension"]:
         """The rows of networks with these layers."""
@@ -221,5 +221,5 @@ def _dense(
 
     if kernel is not None:
         return product(kernel, x)
-    found: Array = lax.platform_dependent(genomes, x, tpu=product_of_rows, default=summed)
-    return found
+    y: Array = lax.platform_dependent(genomes, x, tpu=product_of_rows, default=summed)
+    return y

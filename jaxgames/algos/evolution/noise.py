@@ -99,8 +99,8 @@ def sum_by_blocks(
             start = block * np.int32(rows)
             return add(sums, first + start + numbers, jax.lax.dynamic_slice(mine, (start,), (rows,)))
 
-        found = total(jax.lax.fori_loop(0, blocks, of_block, zeros))
-        return found if mesh is None else jax.lax.psum(found, AXIS)
+        summed = total(jax.lax.fori_loop(0, blocks, of_block, zeros))
+        return summed if mesh is None else jax.lax.psum(summed, AXIS)
 
     if mesh is None:
         return on_each(weights)

@@ -54,8 +54,8 @@ def ranks(scores: Float32[Array, " n"], among: Float32[Array, " m"] | None = Non
     words = _ordered_words(scores)
     in_order = jax.lax.sort(words if among is None else _ordered_words(among), is_stable=False)
     # A CPU is fastest with a loop; on a GPU each round of it would be kernels, and all rounds at once are one.
-    found = jax.lax.platform_dependent(words, in_order, cpu=_places, default=partial(_places, unroll=True))
-    return found.astype(jnp.float32) * 0.5
+    places = jax.lax.platform_dependent(words, in_order, cpu=_places, default=partial(_places, unroll=True))
+    return places.astype(jnp.float32) * 0.5
 
 
 def _places(words: UInt32[Array, " n"], in_order: UInt32[Array, " m"], unroll: bool = False) -> Int32[Array, " n"]:

@@ -209,8 +209,8 @@ class ImitationNetwork:
         """The outputs of the policy, and values; zeros if the network has none."""
         if not self.config.head:
             return self.module.apply(params, inputs)
-        found = self.module.apply(params, inputs)
-        return found, jnp.zeros(len(found), jnp.float32)
+        outputs = self.module.apply(params, inputs)
+        return outputs, jnp.zeros(len(outputs), jnp.float32)
 
     def policy_targets(self, policy: Float32[Array, "n actions"], positions: Any) -> Float32[Array, "n outputs"]:
         """The targets of outputs that name moves: one end of their range if named, the other if not."""

@@ -65,11 +65,11 @@ def of_arrays(game: Game, arrays: dict[str, np.ndarray], where: str) -> LabeledP
         "game": ((), np.dtype(np.int64)),
         "validation": ((), np.dtype(bool)),
     }
-    found = {name: (array.shape[1:], array.dtype) for name, array in arrays.items()}
-    for name in sorted(expected.keys() | found.keys()):
-        if expected.get(name) != found.get(name):
+    stored = {name: (array.shape[1:], array.dtype) for name, array in arrays.items()}
+    for name in sorted(expected.keys() | stored.keys()):
+        if expected.get(name) != stored.get(name):
             raise ValueError(
-                f"{where} holds no positions of {game.id}: the array {name!r} is {_text(found.get(name))}, "
+                f"{where} holds no positions of {game.id}: the array {name!r} is {_text(stored.get(name))}, "
                 f"expected {_text(expected.get(name))}"
             )
     fields = {name: array for name, array in arrays.items() if not name.startswith("position_")}
@@ -172,8 +172,8 @@ def canonical(game: Game, positions: Any, mask: Bool[np.ndarray, "n actions"]) -
         symmetries.append(which)
     if not keys:
         return Canonical(np.zeros(0, "V1"), np.zeros(0, np.int64))
-    found = np.concatenate(keys)
-    return Canonical(found.view(np.dtype((np.void, found.shape[1]))).ravel(), np.concatenate(symmetries))
+    key_bytes = np.concatenate(keys)
+    return Canonical(key_bytes.view(np.dtype((np.void, key_bytes.shape[1]))).ravel(), np.concatenate(symmetries))
 
 
 def prepare(
@@ -205,12 +205,12 @@ def prepare(
     if not 0 <= validation < 1:
         raise ValueError(f"validation {validation}: expected a share from 0 to below 1")
     number = len(rows.game)
-    found = canonical(game, rows.position, rows.mask)
+    images = canonical(game, rows.position, rows.mask)
     if tests is not None:
-        kept = ~np.isin(found.key, canonical(game, *tests).key)
-        rows, found = take(rows, kept), Canonical(*(x[kept] for x in found))
+        kept = ~np.isin(images.key, canonical(game, *tests).key)
+        rows, images = take(rows, kept), Canonical(*(x[kept] for x in images))
     left = len(rows.game)
-    _, first, kind = np.unique(found.key, return_index=True, return_inverse=True)
+    _, first, kind = np.unique(images.key, return_index=True, return_inverse=True)
     draws = np.random.default_rng(seed)
     if split == "game":
         games, of_game = np.unique(rows.game, return_inverse=True)
@@ -220,10 +220,10 @@ def prepare(
     learned = np.zeros(len(first), bool)
     learned[kind[~held]] = True
     shared = held & learned[kind]
-    rows, found, held, kind = (
-        take(rows, ~shared), Canonical(*(x[~shared] for x in found)), held[~shared], kind[~shared],
+    rows, images, held, kind = (
+        take(rows, ~shared), Canonical(*(x[~shared] for x in images)), held[~shared], kind[~shared],
     )  # fmt: skip
-    merged = _merge(game, rows._replace(validation=held), kind, found.symmetry)
+    merged = _merge(game, rows._replace(validation=held), kind, images.symmetry)
     counts = SplitCounts(
         number, number - left, len(rows.game) - len(merged.game), int(shared.sum()),
         int((~merged.validation).sum()), int(merged.validation.sum()),

@@ -83,16 +83,16 @@ def weights_of(config: ImitationConfig, rows: LabeledPositions, of: Any = np) ->
 def metrics_of(network: ImitationNetwork, sums: dict[str, Array]) -> dict[str, Array]:
     """The means of `weighted_sums`, and `loss`, which is minimized: that of the policy plus that of the value."""
     config = network.config
-    found: dict[str, Array] = {}
+    means: dict[str, Array] = {}
     policies, values = (jnp.maximum(sums[name], 1e-9) for name in ("policies", "values"))
     loss = jnp.float32(0)
     if config.learns != "value":
-        found |= {"policy_loss": sums["policy"] / policies, "predicted": sums["predicted"] / policies}
-        loss += found["policy_loss"]
+        means |= {"policy_loss": sums["policy"] / policies, "predicted": sums["predicted"] / policies}
+        loss += means["policy_loss"]
     if config.learns != "policy":
-        found |= {name: sums[name] / values for name in ("value_squared", "value_absolute")}
+        means |= {name: sums[name] / values for name in ("value_squared", "value_absolute")}
         loss += config.value_weight * sums["value"] / values
-    return {"loss": loss, **found}
+    return {"loss": loss, **means}
 
 
 # The learner.

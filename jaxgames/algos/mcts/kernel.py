@@ -138,11 +138,11 @@ def nonzero(flags: Bool[Array, " lanes"], size: int) -> Int32[Array, " size"]:
         return jnp.nonzero(flags, size=size, fill_value=lanes)[0].astype(jnp.int32)
 
     def one(lane, carry):
-        found, count = carry
+        indices, count = carry
         there = flags[lane] & (count < size)
         place = jnp.minimum(count, size - 1)
-        number = jnp.where(there, lane, found[place])
-        return lax.dynamic_update_slice(found, number[None], (place,)), count + there.astype(jnp.int32)
+        number = jnp.where(there, lane, indices[place])
+        return lax.dynamic_update_slice(indices, number[None], (place,)), count + there.astype(jnp.int32)
 
     return lax.fori_loop(0, lanes, one, (jnp.full(size, lanes, jnp.int32), jnp.int32(0)))[0]
 

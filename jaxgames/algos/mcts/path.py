@@ -150,8 +150,8 @@ def over_levels(
             return (state[0] < segment.end) if down else (state[0] >= segment.begin)
 
         begin = segment.begin if down else segment.end - 1
-        found: tuple[Carry, Any] = lax.while_loop(more, one, (begin, carry, some))[1:]
-        return found
+        result: tuple[Carry, Any] = lax.while_loop(more, one, (begin, carry, some))[1:]
+        return result
 
     def of_few(segment: Segment, carry: Carry, lanes: Any) -> tuple[Carry, Any]:
         carry, some = along(segment, carry, jax.tree.map(lambda x: x[segment.lanes], lanes))

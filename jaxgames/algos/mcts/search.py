@@ -393,15 +393,15 @@ def _search(
             settings.noise,
             settings.discount,
         )
-        found = jax.lax.platform_dependent(
+        at_roots = jax.lax.platform_dependent(
             cpu=lambda: levels.search_levels(levels.ON_CPU, *asked),
             default=lambda: levels.search_levels(levels.ELSEWHERE, *asked),
         )
-        weights = jnp.where(alive[:, None], found.weights, 0)
+        weights = jnp.where(alive[:, None], at_roots.weights, 0)
         best = jnp.argmax(weights, axis=1).astype(jnp.int32)
         actions = _sample(weights, settings.temperature, bits[0]) if settings.temperature > 0 else best
-        values = jnp.where(found.is_nan, jnp.nan, jnp.where(alive, found.values, reward))
-        result = SearchResult(actions, found.visits, values, weights, None, memory)
+        values = jnp.where(at_roots.is_nan, jnp.nan, jnp.where(alive, at_roots.values, reward))
+        result = SearchResult(actions, at_roots.visits, values, weights, None, memory)
         return _without(result, awaits_chance(game, positions), 0) if game.outcome_probabilities else result
 
     # The trees: new ones, several for each position, or those of an earlier search.

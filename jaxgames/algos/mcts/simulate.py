@@ -391,9 +391,9 @@ def expand(
     is_new = leaf.is_unexpanded & ~leaf.is_end & has_room
     child = jnp.where(has_room, slot.astype(jnp.float32), UNEXPANDED)
     if tree.table is not None:
-        tree, found = table.find_or_insert(tree, leaf.position, leaf.opponent_to_move, slot, is_new)
-        is_new = is_new & (found < 0)
-        child = jnp.where(found >= 0, found.astype(jnp.float32), child)
+        tree, old_slot = table.find_or_insert(tree, leaf.position, leaf.opponent_to_move, slot, is_new)
+        is_new = is_new & (old_slot < 0)
+        child = jnp.where(old_slot >= 0, old_slot.astype(jnp.float32), child)
     child = jnp.where(leaf.is_end, ENDED, child)
 
     # Write the block of new rows, and the edges to them.

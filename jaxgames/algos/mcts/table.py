@@ -22,8 +22,8 @@ def build_table(tree: Tree, count: Int32[Array, " batch"]) -> Tree:
     table = jnp.zeros(_table_places(tree.capacity) * tree.batch, jnp.int32)
 
     def enter(slot, tree):
-        found = lax.dynamic_slice_in_dim(hashes, slot * tree.batch, tree.batch, 0)
-        place = jnp.where(slot < count, _find(tree, found)[1], len(table))
+        slot_hashes = lax.dynamic_slice_in_dim(hashes, slot * tree.batch, tree.batch, 0)
+        place = jnp.where(slot < count, _find(tree, slot_hashes)[1], len(table))
         return tree.replace(table=set_rows(unwrap(tree.table), place, slot + 1))
 
     return lax.fori_loop(0, tree.used, enter, tree.replace(hashes=hashes, table=table))
@@ -38,10 +38,10 @@ def find_or_insert(
 ) -> tuple[Tree, Int32[Array, " batch"]]:
     """Finds the slots of nodes with these positions, -1 if a tree has none, and enters `slot` if `is_new`."""
     hashes = _hash_nodes(tree, position, opponent_to_move)
-    found, place = _find(tree, hashes)
+    old_slot, place = _find(tree, hashes)
     table = unwrap(tree.table)
-    table = set_rows(table, jnp.where(is_new & (found < 0), place, len(table)), slot + 1)
-    return tree.replace(hashes=set_slot(unwrap(tree.hashes), hashes, slot), table=table), found
+    table = set_rows(table, jnp.where(is_new & (old_slot < 0), place, len(table)), slot + 1)
+    return tree.replace(hashes=set_slot(unwrap(tree.hashes), hashes, slot), table=table), old_slot
 
 
 def _table_places(capacity: int) -> int:

@@ -66,8 +66,8 @@ def search_all(
 
     def some_steps(carry):
         # 1. Collect the lanes' results.
-        state, first, found, _ = carry
-        found, state = harvest(found, state)
+        state, first, results, _ = carry
+        results, state = harvest(results, state)
 
         # 2. Idle lanes take the positions from `first` on, which no lane has taken yet.
         idle = state.level < 0
@@ -92,15 +92,15 @@ def search_all(
 
         root_moves = state.moves.reshape(-1)
         state = lax.while_loop(busy, one_step, (jnp.int32(0), state))[1]
-        return state, first, found, jnp.bool_(False) if stop is None else stop(state.level)
+        return state, first, results, jnp.bool_(False) if stop is None else stop(state.level)
 
     state = init_state(problem.packing.words, roots.moves.shape[1], problem.levels, lanes, problem.table)
     nothing = Found(
         jnp.full(count, -problem.most, jnp.float32), jnp.full(count, NO_MOVE, jnp.uint32), zeros, zeros, zeros
     )
     begin = (state, jnp.int32(0), nothing, jnp.bool_(False))
-    state, first, found, _ = lax.while_loop(more, some_steps, begin)
-    return harvest(found, state)[0], ~is_open(state, first)
+    state, first, results, _ = lax.while_loop(more, some_steps, begin)
+    return harvest(results, state)[0], ~is_open(state, first)
 
 
 def _numbered(which: Bool[Array, " lanes"]) -> Int32[Array, " lanes"]:
@@ -165,24 +165,24 @@ def assign(problem: Problem, state: SearchState, roots: Roots, work: Work) -> Se
     return chosen._replace(stack=stack, table=state.table)
 
 
-def harvest(found: Found, state: SearchState) -> tuple[Found, SearchState]:
+def harvest(results: Found, state: SearchState) -> tuple[Found, SearchState]:
     """The results so far, and the lanes without their finished work.
 
     Several lanes may have searched parts of one position: the best value counts, and of the moves that have it the
     first.
     """
     done = (state.level < 0) & (state.job >= 0)
-    nowhere = len(found.value)
+    nowhere = len(results.value)
     job = jnp.where(done, state.job, nowhere)
     better = done & (state.rank != NO_MOVE)
-    before = found.value[jnp.clip(job, 0, nowhere - 1)]
-    value = found.value.at[jnp.where(better, job, nowhere)].max(state.value, mode="drop")
+    before = results.value[jnp.clip(job, 0, nowhere - 1)]
+    value = results.value.at[jnp.where(better, job, nowhere)].max(state.value, mode="drop")
     now = value[jnp.clip(job, 0, nowhere - 1)]
     # A better value invalidates the old rank; then the lowest rank with the new value counts.
-    rank = found.rank.at[jnp.where(better & (now > before), job, nowhere)].set(NO_MOVE, mode="drop")
+    rank = results.rank.at[jnp.where(better & (now > before), job, nowhere)].set(NO_MOVE, mode="drop")
     rank = rank.at[jnp.where(better & (now == state.value), job, nowhere)].min(state.rank, mode="drop")
     counts = (
-        getattr(found, name).at[job].add(getattr(state, name), mode="drop")
+        getattr(results, name).at[job].add(getattr(state, name), mode="drop")
         for name in ("nodes", "alpha_cuts", "beta_cuts")
     )
     return Found(value, rank, *counts), state._replace(job=jnp.where(done, -1, state.job))

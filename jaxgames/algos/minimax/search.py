@@ -128,14 +128,14 @@ class Search(Settings):
         problem = Problem(game, packing, value, self.prune, levels, self.table)
         lanes = self.lanes or _usual_lanes(count)
         if self.seconds is None:
-            found, _ = search_all(problem, roots, lanes)
+            results, _ = search_all(problem, roots, lanes)
         else:
-            found = self._deepen(problem, roots, lanes, alone)
-        rank = jnp.minimum(found.rank, roots.moves.shape[1] - 1).astype(jnp.int32)
+            results = self._deepen(problem, roots, lanes, alone)
+        rank = jnp.minimum(results.rank, roots.moves.shape[1] - 1).astype(jnp.int32)
         move = jnp.take_along_axis(roots.moves, rank[:, None], axis=1)[:, 0]
         action = jax.vmap(game.action_of_move)(positions, jnp.minimum(move, 32 * len(legal) - 1))
-        worth = jnp.where(ended | (found.value == 0), 0.0, found.value)  # no -0
-        return Result(jnp.where(ended, -1, action), worth, *found[2:])
+        worth = jnp.where(ended | (results.value == 0), 0.0, results.value)  # no -0
+        return Result(jnp.where(ended, -1, action), worth, *results[2:])
 
     def _deepen(self, problem: Problem, roots: Roots, lanes: int, alone: Bool[Array, " batch"]) -> Found:
         """Searches deeper and deeper until the time is over, or everything is decided."""
@@ -148,12 +148,12 @@ class Search(Settings):
             depth, _, old = carry
             deeper = roots._replace(horizon=jnp.where(alone, 1, depth))
             new, is_done = search_all(problem, deeper, lanes, lambda after: (depth > 1) & stop(after))
-            found = jax.tree.map(lambda x, y: jnp.where(is_done, x, y), new, old)
-            return depth + 1, is_done, found
+            results = jax.tree.map(lambda x, y: jnp.where(is_done, x, y), new, old)
+            return depth + 1, is_done, results
 
         def more(carry):
-            depth, is_done, found = carry
-            is_open = (jnp.abs(found.value) <= LIMIT) & (roots.number > 1)
+            depth, is_done, results = carry
+            is_open = (jnp.abs(results.value) <= LIMIT) & (roots.number > 1)
             return is_done & (depth <= self.depth) & ((depth == 1) | jnp.any(is_open))
 
         zeros = jnp.zeros_like(roots.number)
@@ -164,9 +164,9 @@ class Search(Settings):
 
 def _check_value(value: Value, positions: Any, count: int) -> None:
     """Raises `ValueError` unless the evaluation gives one number for each position."""
-    found = jax.eval_shape(value, positions)
-    if not hasattr(found, "shape") or found.shape != (count,) or found.dtype != jnp.float32:
-        got = f"{found.dtype}{list(found.shape)}" if hasattr(found, "shape") else type(found).__name__
+    values = jax.eval_shape(value, positions)
+    if not hasattr(values, "shape") or values.shape != (count,) or values.dtype != jnp.float32:
+        got = f"{values.dtype}{list(values.shape)}" if hasattr(values, "shape") else type(values).__name__
         raise ValueError(f"the evaluation of {count} positions gives {got}: expected float32[{count}]")
 
 
@@ -203,15 +203,15 @@ def network(game: Game, apply: Callable[[Any, Array], Array], params: Any) -> Va
             jnp.float32
         )
         try:
-            found = apply(params, observed)
+            values = apply(params, observed)
         except (TypeError, ValueError) as error:
             reason = str(error).splitlines()[0]
             wanted = f"observations float32{list(observed.shape)} of {game.id}"
             raise ValueError(f"the network does not take {wanted}: {reason}") from error
-        shape = getattr(found, "shape", None)
+        shape = getattr(values, "shape", None)
         if shape is None or shape[:1] != (len(observed),) or math.prod(shape) != len(observed):
-            got = type(found).__name__ if shape is None else list(shape)
+            got = type(values).__name__ if shape is None else list(shape)
             raise ValueError(f"the network gives {got} for {len(observed)} positions: expected one number for each")
-        return found.reshape(len(observed)).astype(jnp.float32)
+        return values.reshape(len(observed)).astype(jnp.float32)
 
     return value

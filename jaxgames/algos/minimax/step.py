@@ -308,8 +308,8 @@ def step(problem: Problem, state: SearchState, root_moves: UInt32[Array, " moves
     chosen = jax.tree.map(lambda x, y, z: jnp.where(push, x, jnp.where(up, y, z)), lower, upper, node)
 
     # 7. The root's results so far, and the counts. A node cut by `pop_two` counts as a cut of the node above.
-    found = jnp.where(at_root, node.best, returned)
-    better = active & ~push & (at_root | (up & (after == 0))) & (found > state.value)
+    value = jnp.where(at_root, node.best, returned)
+    better = active & ~push & (at_root | (up & (after == 0))) & (value > state.value)
     cuts, above = (cut & ~exhausted).astype(jnp.uint32), pop_two.astype(jnp.uint32)
     table = state.table
     if problem.table:
@@ -322,7 +322,7 @@ def step(problem: Problem, state: SearchState, root_moves: UInt32[Array, " moves
         table=table,
         level=after,
         stack=stack,
-        value=jnp.where(better, found, state.value),
+        value=jnp.where(better, value, state.value),
         rank=jnp.where(better, jnp.where(at_root, tried.rank, parent_move), state.rank),
         nodes=state.nodes + tried.has_move.astype(jnp.uint32),
         alpha_cuts=state.alpha_cuts + jnp.where(opponent, cuts, above),

@@ -162,8 +162,8 @@ class ExpectedTD(BatchLearner):
     def update(self, state: ExpectedState, key: Key[Array, ""]) -> tuple[ExpectedState, Metrics]:
         # Play, and look one ply ahead everywhere.
         play_key, learn_key = jax.random.split(key)
-        games, found, metrics = self._play(state, play_key)
-        replay = _put(state.replay, found)
+        games, examples, metrics = self._play(state, play_key)
+        replay = _put(state.replay, examples)
 
         # Learn from positions of the replay; the player follows.
         def step(carry, key):
@@ -204,8 +204,8 @@ class ExpectedTD(BatchLearner):
         first = (plies.player == 0)[..., None]
         own = jnp.where(first, targets, network.outcomes.flip(targets))
         weight = (~plies.over).astype(jnp.float32)
-        found = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), (plies.positions, own, weight))
-        return games, found, metrics
+        examples = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), (plies.positions, own, weight))
+        return games, examples, metrics
 
     def _restart(
         self, games: Games, over: Bool[Array, " batch"], params: Any, replay: Replay, key: Key[Array, ""]
@@ -249,9 +249,9 @@ class ExpectedTD(BatchLearner):
         return self.step(weights, optimizer, jax.grad(loss)(weights), jnp.float32(1))
 
 
-def _put(replay: Replay, found: tuple) -> Replay:
+def _put(replay: Replay, examples: tuple) -> Replay:
     """The replay buffer with new positions in place of the oldest ones."""
-    positions, targets, weight = found
+    positions, targets, weight = examples
     room = len(replay.weight)
     start, number = replay.number % room, replay.number + len(weight)
 

@@ -134,8 +134,8 @@ def top_plays(positions: Position, score: Score, count: int) -> TopTurns:
 
         def others(game, code, moves):
             again = jnp.any((codes[:, game] == code[None, :]) & earlier[:, None], axis=0)
-            found = score(game, code, moves)
-            return jnp.where(again, -jnp.inf, jnp.where(found > lowest, found, lowest))
+            value = score(game, code, moves)
+            return jnp.where(again, -jnp.inf, jnp.where(value > lowest, value, lowest))
 
         best = best_plays(positions, others)
         return codes.at[number].set(best.code), scores.at[number].set(best.score)
@@ -190,7 +190,7 @@ def _pick_in_rounds(
 
     def a_round(carry, kinds=long):
         wanted, taken = carry
-        found = []
+        results = []
         for of_kind, make, moves in kinds:
 
             def look(make=make, moves=moves):
@@ -201,11 +201,11 @@ def _pick_in_rounds(
                 return start, jnp.zeros(batch, bool), jnp.ones(batch, bool)
 
             # A search that goes through the rolls one by one has only one kind at a time, which saves half of the work.
-            found.append(lax.cond(jnp.any(wanted & of_kind), look, skip))
+            results.append(lax.cond(jnp.any(wanted & of_kind), look, skip))
 
         # A position is done if its plays were all in the list; the others wait for the next round.
-        done = found[0][2] & found[1][2]
-        for picked, some, _ in found:
+        done = results[0][2] & results[1][2]
+        for picked, some, _ in results:
             taken = select(wanted & done & some, picked, taken)
         return wanted & ~done, taken
 

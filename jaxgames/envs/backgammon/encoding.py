@@ -161,16 +161,16 @@ class FirstLayer(NamedTuple):
             inputs = jnp.where(self.swapped, inputs[..., strategic.SWAPPED], inputs)
         if kind is None:
             return self.tail(sums + inputs @ self.strategic)
-        found = jnp.zeros(len(sums), jnp.float32)
+        points = jnp.zeros(len(sums), jnp.float32)
         for number, weights in enumerate(jnp.split(self.strategic, self.classes, axis=-1)):
             here = kind == number
 
-            def of_class(found, here=here, number=number, weights=weights):
-                return jnp.where(here, self.tail(sums + inputs @ weights, number), found)
+            def of_class(points, here=here, number=number, weights=weights):
+                return jnp.where(here, self.tail(sums + inputs @ weights, number), points)
 
             # Positions that are looked at together are often all of one class.
-            found = lax.cond(jnp.any(here), of_class, lambda found: found, found)
-        return found
+            points = lax.cond(jnp.any(here), of_class, lambda points: points, points)
+        return points
 
     def rows(self, wide: Float32[Array, "m classes*hidden"]) -> Float32[Array, "m*classes hidden"]:
         """A row for each class."""

@@ -256,9 +256,9 @@ def plays(
 
         wanted = ~(states.terminated | states.truncated)
         while wanted.any():
-            found = plays(states, wanted=wanted)
-            ...  # use the states that are wanted & found.complete
-            wanted &= ~found.complete
+            listed = plays(states, wanted=wanted)
+            ...  # use the states that are wanted & listed.complete
+            wanted &= ~listed.complete
 
     Games that have ended or await a roll have no plays; positions that are passed without a state must have
     dice. Raises `ValueError` if `capacity` is below `MOST_PLAYS`, and unless the batch has shape [n], n above 0.

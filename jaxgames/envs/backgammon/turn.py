@@ -47,7 +47,7 @@ class Turn(NamedTuple):
     def sources(self, die: int) -> list[int]:
         """Where a checker can start with this die, without regard to the rest of the turn."""
         rearmost = self.rearmost()
-        found = []
+        sources = []
         for source in [BAR] if rearmost == BAR else range(1, rearmost + 1):
             landing = source - die
             if landing > 0:
@@ -55,8 +55,8 @@ class Turn(NamedTuple):
             else:
                 free = rearmost <= 6 and (landing == 0 or source == rearmost)
             if self.mover[source - 1] and free:
-                found.append(source)
-        return found
+                sources.append(source)
+        return sources
 
     def step(self, source: int, die: int) -> "Turn":
         """The turn after one more step. Raises `ValueError` if there is no checker to move."""

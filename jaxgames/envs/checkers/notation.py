@@ -70,9 +70,9 @@ def parse_action(board: Board, text: str) -> int:
     names = {_name(board, action): action for action in legal_actions(board)}
     if len(squares) == 2:
         start, target = squares
-        found = names.get(f"{start}x{target}", None if capture else names.get(f"{start}-{target}"))
-        if found is not None:
-            return found
+        legal_action = names.get(f"{start}x{target}", None if capture else names.get(f"{start}-{target}"))
+        if legal_action is not None:
+            return legal_action
         if f"{start}-{target}" in names:
             raise ValueError(f"{what}: nothing is captured; write {start}-{target}")
     longer = [move for move in legal_moves(board) if len(move.actions) > 1]
@@ -153,23 +153,23 @@ class _Reader:
 
     def _counts(self) -> dict[str, tuple[int, int]]:
         """What follows the pieces: the numbers after H, F and J, and where they stand."""
-        found: dict[str, tuple[int, int]] = {}
+        counts: dict[str, tuple[int, int]] = {}
         while self._next() == ":":
             self.at += 1
             name = self._next()
             if name not in ("H", "F", "J"):
                 reason = "expected H (moves since the last capture), J (the square of the piece that goes on jumping)"
                 raise self._wrong(self.at, reason)
-            if name in found:
+            if name in counts:
                 raise self._wrong(self.at, f"{name} is given twice")
             self.at += 1
             start = self.at
-            found[name] = (self._number(f"a number stands after {name}"), start)
+            counts[name] = (self._number(f"a number stands after {name}"), start)
         if self._next() == "." and self.at == len(self.text) - 1:
             self.at += 1
         if self.at < len(self.text):
             raise self._wrong(self.at, "expected a comma before a square, or a colon")
-        return found
+        return counts
 
     def _square(self) -> int:
         start = self.at

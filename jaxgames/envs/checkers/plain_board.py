@@ -97,23 +97,23 @@ def king_row(white: bool) -> range:
 def step_directions(board: Board, square: int) -> list[int]:
     """The directions in which the mover's piece on `square` can step, ignoring captures elsewhere."""
     white, squares = board.white_to_move, board.squares
-    found = []
+    directions = []
     for direction in range(4 if abs(squares[square - 1]) == 2 else 2):
         near, _ = _AHEAD[white][square][direction]
         if near and not squares[near - 1]:
-            found.append(direction)
-    return found
+            directions.append(direction)
+    return directions
 
 
 def jump_directions(board: Board, square: int) -> list[int]:
     """The directions in which the mover's piece on `square` can jump."""
     white, squares, sign = board.white_to_move, board.squares, sign_of(board.white_to_move)
-    found = []
+    directions = []
     for direction in range(4 if abs(squares[square - 1]) == 2 else 2):
         near, far = _AHEAD[white][square][direction]
         if far and squares[near - 1] * sign < 0 and not squares[far - 1]:
-            found.append(direction)
-    return found
+            directions.append(direction)
+    return directions
 
 
 def check_board(board: Board) -> Board:
@@ -241,14 +241,14 @@ def move_to_actions(board: Board, text: str) -> list[int]:
     squares, jump = read_squares(text, what)
     moves = legal_moves(board)
     exact = [move for move in moves if move.squares == squares]
-    found = exact or [move for move in moves if _described(move.squares, squares)]
-    if not found:
+    described = exact or [move for move in moves if _described(move.squares, squares)]
+    if not described:
         raise ValueError(f"{what}: {_why_no_move(board, moves, squares)}")
-    if jump and not found[0].captured:
-        raise ValueError(f"{what}: nothing is captured; write {found[0].text}")
-    if len({frozenset(move.captured) for move in found}) > 1:
-        raise ValueError(f"{what} is ambiguous; it may be {_either(move.text for move in found)}")
-    return list(found[0].actions)
+    if jump and not described[0].captured:
+        raise ValueError(f"{what}: nothing is captured; write {described[0].text}")
+    if len({frozenset(move.captured) for move in described}) > 1:
+        raise ValueError(f"{what} is ambiguous; it may be {_either(move.text for move in described)}")
+    return list(described[0].actions)
 
 
 def read_squares(text: str, what: str) -> tuple[tuple[int, ...], bool]:

@@ -84,16 +84,16 @@ def has_line(words: Words, steps: tuple[int, ...], length: int) -> Bool[Array, "
 
 def completing(words: Words, steps: tuple[int, ...], length: int) -> Words:
     """The squares that would each complete a line of `length` with the set, as in `has_line`; they may be taken."""
-    found = []
+    squares = []
     for step in steps:
         below, above = [words], [words]  # below[k]: the k + 1 squares that come before this one are all in the set
         for distance in range(1, length):
             down, up = shift_up(words, distance * step), shift_down(words, distance * step)
             below.append(both(below[-1], down) if distance > 1 else down)
             above.append(both(above[-1], up) if distance > 1 else up)
-        found += [below[length - 1], above[length - 1]]
-        found += [both(below[k], above[length - 1 - k]) for k in range(1, length - 1)]
-    return functools.reduce(either, found)
+        squares += [below[length - 1], above[length - 1]]
+        squares += [both(below[k], above[length - 1 - k]) for k in range(1, length - 1)]
+    return functools.reduce(either, squares)
 
 
 def from_plain(squares: Int8[np.ndarray, "rows cols"]) -> Position:

@@ -187,11 +187,11 @@ class ConnectFour(Game[Position]):
 
     def _columns(self, squares: Words) -> UInt32[Array, "..."]:
         """The columns that have any of these squares, the one in the middle as bit 0."""
-        found = jnp.uint32(0)
+        columns = jnp.uint32(0)
         for place, column in enumerate(self._from_the_middle):
             inside = board.words_of(((1 << self.rows) - 1) << column * (self.rows + 1), self._words)
-            found = found | ((~board.is_empty(board.both(squares, inside))).astype(jnp.uint32) << place)
-        return found
+            columns = columns | ((~board.is_empty(board.both(squares, inside))).astype(jnp.uint32) << place)
+        return columns
 
     @property
     def _words(self) -> int:

@@ -103,7 +103,7 @@ def check_board(board: np.ndarray) -> np.ndarray:
 def _lines_through(board: np.ndarray, row: int, column: int, connect: int) -> set[tuple[int, int]]:
     """The stones of all lines of `connect` or more that the stone here is part of."""
     rows, cols = board.shape
-    stone, found = board[row, column], set[tuple[int, int]]()
+    stone, stones = board[row, column], set[tuple[int, int]]()
     for down, right in _DIRECTIONS:
         line = [(row, column)]
         for sign in (1, -1):
@@ -112,8 +112,8 @@ def _lines_through(board: np.ndarray, row: int, column: int, connect: int) -> se
                 line.append((y, x))
                 y, x = y + sign * down, x + sign * right
         if len(line) >= connect:
-            found.update(line)
-    return found
+            stones.update(line)
+    return stones
 
 
 def _orders_to_win(board: np.ndarray, columns: list[str], connect: int, steps: Iterator[int]) -> Iterator[list[int]]:

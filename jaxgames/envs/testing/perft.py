@@ -53,10 +53,10 @@ def perft(
         if ply + 1 == depth and single_actions(game):
             counts[depth] += Expansion(game, positions, size).total
         elif distinct:
-            found = turns(game, positions, size, distinct=True)
-            counts[ply + 1] += len(found.parent)
+            after = turns(game, positions, size, distinct=True)
+            counts[ply + 1] += len(after.parent)
             if ply + 1 < depth:
-                frontier.add(ply + 1, take(found.position, ~found.over))
+                frontier.add(ply + 1, take(after.position, ~after.over))
         else:
             for page in Expansion(game, positions, size).pages():
                 counts[ply + 1] += int(np.count_nonzero(page.complete))
@@ -82,15 +82,15 @@ def divide(
     `report` is called with the counts within each first turn. Raises `ValueError` as `perft`, and for a depth below 1.
     """
     game, depth, start, size = _checked(game, depth, state, size, least=1)
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     seen: set[bytes] = set()
     for names, after, over in _first_turns(game, start, size):
         if distinct and as_bytes(after._position) in seen:
             continue
         seen.add(as_bytes(after._position))
         after = after.replace(terminated=np.bool_(over))
-        found[names] = perft(game, depth - 1, after, distinct=distinct, report=report, size=size)[-1]
-    return found
+        counts[names] = perft(game, depth - 1, after, distinct=distinct, report=report, size=size)[-1]
+    return counts
 
 
 class PlyPositions(NamedTuple):
@@ -119,13 +119,13 @@ def plies(game: Game | str, depth: int, state: State | None = None, *, size: int
         if number == depth or ply.over.all():
             return
         live = take(ply, ~ply.over)
-        found: list[PlyPositions] = []
+        parts: list[PlyPositions] = []
         for index, batch in batches(np.arange(len(live.ways)), live.position, size):
             after = turns(game, batch, size)
-            found.append(PlyPositions(after.position, live.ways[index[after.parent]], after.over, after.reward))
-            if sum(len(part.ways) for part in found[1:]) > 64 * size:
-                found = [_merge(concatenate(found))]
-        ply = _merge(concatenate(found))
+            parts.append(PlyPositions(after.position, live.ways[index[after.parent]], after.over, after.reward))
+            if sum(len(part.ways) for part in parts[1:]) > 64 * size:
+                parts = [_merge(concatenate(parts))]
+        ply = _merge(concatenate(parts))
 
 
 def count_positions(game: Game | str, depth: int, state: State | None = None, *, size: int = SIZE) -> list[int]:

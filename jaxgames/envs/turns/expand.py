@@ -81,15 +81,15 @@ def turns(game: Game, positions: Any, size: int = SIZE, *, distinct: bool = Fals
                 unfinished.append(take(page, ~page.complete))
         parent, positions = (concatenate([getattr(x, name) for x in unfinished]) for name in ("parent", "position"))
         parents_of_longer.append(parent)
-    found = concatenate(whole)
+    children = concatenate(whole)
     if distinct and len(concatenate(parents_of_longer)):
         # Only these parents have turns of several actions; different single actions lead to different positions.
-        compared = np.isin(found.parent, concatenate(parents_of_longer))
+        compared = np.isin(children.parent, concatenate(parents_of_longer))
         kept = ~compared
-        first, _ = unique_rows((found.parent[compared], take(found.position, compared)))
+        first, _ = unique_rows((children.parent[compared], take(children.position, compared)))
         kept[np.flatnonzero(compared)[first]] = True
-        found = take(found, kept)
-    return Turns(found.parent, found.position, found.over, found.reward)
+        children = take(children, kept)
+    return Turns(children.parent, children.position, children.over, children.reward)
 
 
 @functools.cache

@@ -182,10 +182,10 @@ def commit() -> str | None:
     """The commit of this code, with `-dirty` if it was changed since; None outside a repository."""
     command = ["git", "describe", "--always", "--dirty", "--exclude=*", "--abbrev=10"]
     try:
-        found = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=True)
+        done = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return None
-    return found.stdout.strip()
+    return done.stdout.strip()
 
 
 def _made_with(made: Mapping[str, Any]) -> str:
@@ -267,15 +267,15 @@ def report_again(system: System, folder: str | Path, newer: Iterable[str | Path]
     report = read_report(folder)
     tables, pictures = {table.key: table for table in tables_of(report)}, {}
     for place in (folder, *map(Path, newer)):
-        found = read_report(place)
+        its_report = read_report(place)
         for what in ("system", "quick"):
             expected = system.name if what == "system" else report[what]
-            if found[what] != expected:
-                raise ValueError(f"{place} has a report of {what} {found[what]!r}; expected {expected!r}")
+            if its_report[what] != expected:
+                raise ValueError(f"{place} has a report of {what} {its_report[what]!r}; expected {expected!r}")
         if place == folder:
             continue
-        for table in tables_of(found):
-            tables[table.key] = dataclasses.replace(table, environment=table.environment or found["environment"])
+        for table in tables_of(its_report):
+            tables[table.key] = dataclasses.replace(table, environment=table.environment or its_report["environment"])
             if table.picture:
                 pictures[table.picture] = place / table.picture
     report = system.report(tables, report)

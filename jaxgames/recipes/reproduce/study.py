@@ -176,8 +176,8 @@ class Study(Folder):
         def run_to_end() -> Mapping[str, Any]:
             quiet, chosen = Report(quiet=True), recipe_named(recipe)
             if (folder / "config.json").exists():
-                if begun.exists() and (found := json_text.loads(begun.read_bytes())) != plain(settings, name):
-                    raise ValueError(f"{folder} was begun with {found}; remove it, or choose another --out")
+                if begun.exists() and (old_settings := json_text.loads(begun.read_bytes())) != plain(settings, name):
+                    raise ValueError(f"{folder} was begun with {old_settings}; remove it, or choose another --out")
                 return chosen.resume(Run.open(folder), quiet).run_to_end()
             training = chosen.begin(asked, str(folder), quiet)
             replace(begun, to_json(settings, "settings", indent=2))

@@ -102,8 +102,8 @@ class LowRankES(MirroredES):
             return jnp.concatenate([(part * size if part.ndim == 2 else part).ravel() for part in sums])
 
         zeros = tuple(jnp.zeros(shape, jnp.float32) for shape in self.networks.parts)
-        found: Array = sum_by_blocks(weights, rows, zeros, add, self.mesh, as_row)
-        return found
+        summed: Array = sum_by_blocks(weights, rows, zeros, add, self.mesh, as_row)
+        return summed
 
 
 def _weighted(own: PartNoise, weights: Float32[Array, " n"], shape: tuple[int, ...]) -> Float32[Array, "..."]:

@@ -173,13 +173,13 @@ class PopulationConfig(ScoredConfig):
     @property
     @override
     def opponent_specs(self) -> tuple[OpponentSpec, ...]:
-        found = []
+        specs = []
         for part in self.opponents.split("+"):
             match = _OPPONENT.fullmatch(part)
             if not match or not 0 < int(match[2]) < 10**6:
                 raise ValueError(f"opponents={self.opponents!r}: expected players and numbers, as in random*32+hall*16")
-            found.append(OpponentSpec(match[1], int(match[2])))
-        return tuple(found)
+            specs.append(OpponentSpec(match[1], int(match[2])))
+        return tuple(specs)
 
     def number_of(self, name: str) -> int:
         """How many opponents of this name a candidate meets."""
@@ -322,13 +322,13 @@ class Population(Strategy):
                 own = jax.random.fold_in(key, place)
                 if whole or (place == 0 and members):
                     results = judge.results(genomes, numbers, own)
-                    found = judge.of_results(results)
+                    score = judge.of_results(results)
                     played.append(results)
                 if place == 0 and members:
                     won_games = [judge.by_opponent(won(results))[:, self._first_of_league :][:, :members]]
                 elif not whole:
-                    found = judge(genomes, numbers, own)
-                scores.append(found * jnp.float32(count))
+                    score = judge(genomes, numbers, own)
+                scores.append(score * jnp.float32(count))
             total = sum(scores[1:], scores[0]) * jnp.float32(1 / sum(count for _, count in judges))
             if whole:
                 every = jax.tree.map(lambda *parts: jnp.concatenate(parts, axis=1), *played)
@@ -371,12 +371,12 @@ class Population(Strategy):
 
     @override
     def metrics(self, state: PopulationState) -> dict[str, Float32[Array, ""]]:
-        found = self.algorithm.metrics(state.algorithm) if hasattr(self.algorithm, "metrics") else {}
+        metrics = self.algorithm.metrics(state.algorithm) if hasattr(self.algorithm, "metrics") else {}
         if state.league is not None:
             met = (state.league.met > 0).astype(jnp.float32)
             won_against = jnp.sum(met * state.league.win_rates) / jnp.maximum(jnp.sum(met), 1)
-            found = found | {"won_against_league": won_against}
-        return found
+            metrics = metrics | {"won_against_league": won_against}
+        return metrics
 
     @override
     def archive(self, state: PopulationState) -> Archive | Fronts | None:
@@ -384,19 +384,19 @@ class Population(Strategy):
 
     def networks_met(self, state: PopulationState, key: Key[Array, ""]) -> Float32[Array, "met dimension"]:
         """The networks that candidates meet in this generation: former champions, and others of the population."""
-        found = [jnp.zeros((0, self.algorithm.dimension), jnp.float32)]
+        networks = [jnp.zeros((0, self.algorithm.dimension), jnp.float32)]
         for place, one in enumerate(self.config.opponent_specs):
             if one.name == "hall":
-                found.append(state.hall.genomes)
+                networks.append(state.hall.genomes)
             if one.name == "league" and state.league is not None:
-                found.append(state.league.genomes[self._league_places(state.league, key)])
+                networks.append(state.league.genomes[self._league_places(state.league, key)])
             if one.name == "others":
                 own = self._own_key(key, place)
                 numbers = jax.random.randint(own, (one.number,), 0, self.config.population, jnp.int32)
                 if one.number == self.config.population:
                     numbers = jnp.arange(one.number, dtype=jnp.int32)
-                found.append(as_rows(self.algorithm.ask(state.algorithm, numbers)))
-        return jnp.concatenate(found)
+                networks.append(as_rows(self.algorithm.ask(state.algorithm, numbers)))
+        return jnp.concatenate(networks)
 
     def _league_places(self, league: League, key: Key[Array, ""]) -> Int32[Array, " met"]:
         """The members that are met in a generation with this key."""
@@ -416,9 +416,9 @@ class Population(Strategy):
 
     def _judges(self, evolution: Evolution, networks: Float32[Array, "met dimension"]) -> list[tuple[Any, int]]:
         """The fitness by games with each kind of opponents, and how many they are; all networks are one kind."""
-        common, found = self.config.common, []
+        common, judges = self.config.common, []
         if len(networks):
             met = Networks(evolution.policy, networks)
-            found.append((evolution.by_play(met, common), len(networks)))
+            judges.append((evolution.by_play(met, common), len(networks)))
         players = (one for one in self.config.opponent_specs if one.name not in (*FORMER, "others"))
-        return found + [(evolution.judge(one, common), one.number) for one in players]
+        return judges + [(evolution.judge(one, common), one.number) for one in players]

@@ -94,10 +94,10 @@ def evaluated(
     """An evaluator's result, in float32; raises `TypeError` or `ValueError` unless it is an evaluation of so many
     positions.
     """
-    found = evaluate(game, leaves, memory, track)
-    if not (isinstance(found, tuple) and len(found) == 2 and isinstance(found[0], Evaluation)):
-        raise TypeError(f"the evaluator gives {checks.describe(found)}: expected (mcts.Evaluation, memory)")
-    (value, logits, played), after = found
+    result = evaluate(game, leaves, memory, track)
+    if not (isinstance(result, tuple) and len(result) == 2 and isinstance(result[0], Evaluation)):
+        raise TypeError(f"the evaluator gives {checks.describe(result)}: expected (mcts.Evaluation, memory)")
+    (value, logits, played), after = result
     batch = len(leaves.needs_eval)
     checks.array("the evaluator's value", value, jnp.floating, (batch,))
     if logits is not None:
@@ -244,9 +244,9 @@ class ExactLeaves:
 
     def __call__(self, game: Game, leaves: SelectedLeaf, memory: Any, track: bool) -> tuple[Evaluation, Any]:
         """Evaluates all, and takes the exact value where there is one."""
-        found, memory = self.evaluate(game, leaves, memory, track)
+        evaluation, memory = self.evaluate(game, leaves, memory, track)
         known, worth = self.lookup.at_leaf(self.scores, leaves.position)
-        return found._replace(value=jnp.where(known, self.lookup.points(worth), found.value)), memory
+        return evaluation._replace(value=jnp.where(known, self.lookup.points(worth), evaluation.value)), memory
 
 
 def exact_leaves(evaluate: Evaluator, lookup: LeafKnowledge, scores: Any) -> ExactLeaves:

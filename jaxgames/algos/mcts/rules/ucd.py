@@ -60,13 +60,13 @@ class Distances:
     def _columns(self, nodes: Nodes) -> Array:
         first = nodes.node("evaluations")
         total = first + nodes.sum(lambda edges: edges.visits)
-        found = [first]
+        columns = [first]
         for name in _fields("mean", self.mean):
             mean = edge_mean(_before(name))(nodes)
-            found.append((self._worth(nodes, mean) + first * nodes.node("raw_value")) / jnp.maximum(total, 1))
+            columns.append((self._worth(nodes, mean) + first * nodes.node("raw_value")) / jnp.maximum(total, 1))
         for name in _fields("count", self.count):
-            found.append(first + nodes.sum(edge_count(_before(name))(nodes)))
-        return jnp.stack([x.reshape(-1) for x in found], axis=1)
+            columns.append(first + nodes.sum(edge_count(_before(name))(nodes)))
+        return jnp.stack([x.reshape(-1) for x in columns], axis=1)
 
     def _worth(self, nodes: Nodes, mean: Score) -> Array:
         return nodes.sum(lambda edges: edges.visits * mean(edges))
