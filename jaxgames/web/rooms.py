@@ -434,6 +434,8 @@ class Room:
                     self.changed()
                 continue
             except ValueError as error:
+                if not under_way():
+                    continue
                 self.paused = True
                 self.notice(str(error), "error")
                 self.changed_quietly()

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from jaxgames.web.engine import Engine
+from jaxgames.web.engine import Engine, Lane
 from jaxgames.web.rooms import Room
 from tests.web.pages import PERSON, RANDOM, page, serving
 
@@ -89,6 +89,25 @@ def test_what_was_asked_for_one_game_is_not_done_in_another(ann, bob, monkeypatc
     assert bob.do("new")["ply"] == 0
     go.set()
     assert ann.until(lambda message: message.get("id") == number)["message"] == "another game has begun meanwhile"
+
+
+def test_a_player_that_fails_does_not_stop_the_game_that_has_begun_meanwhile(ann, monkeypatch):
+    begun, go, choose = threading.Event(), threading.Event(), Lane.choose
+
+    async def fails_late(self, state, bits):
+        if begun.is_set():
+            return await choose(self, state, bits)
+        begun.set()
+        await asyncio.to_thread(go.wait, 60)
+        raise ValueError("the player has failed")
+
+    monkeypatch.setattr(Lane, "choose", fails_late)
+    ann.create("tic_tac_toe", [RANDOM, PERSON])
+    begun.wait(60)
+    ann.do("new")
+    go.set()
+    state = ann.wait(lambda state: state["ply"] or state["paused"])
+    assert state["ply"] == 1 and not state["paused"]
 
 
 def test_the_pause_that_is_shown_is_kept_and_rows_of_programs_wait_for_nobody(ann):
