@@ -21,7 +21,8 @@ def trained(tmp_path, name, setting, changes, opponent=None):
     recipe = RECIPES[name]
     if opponent is not None:
         recipe = dataclasses.replace(recipe, measures=ByMatches((opponent,), (opponent,)).measures())
-    plan = Plan(setting=setting, changes=changes, devices=1, measured_games=200, final_games=1_000)
+    games = {} if recipe.measures.exact else {"measured_games": 200, "final_games": 1_000}
+    plan = Plan(setting=setting, changes=changes, devices=1, **games)
     return recipe.begin(plan, str(tmp_path / "run"), Report(quiet=True)).run_to_end()
 
 
