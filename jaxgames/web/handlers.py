@@ -173,7 +173,7 @@ async def _offer(room: Room, client: Client, message: Message) -> None:
         value = await hints.value_for(room, other.lane, 1 - seats[0])
         if value is None or value > 0:
             raise ValueError(f"{other.name} declines the draw")
-        if session.turn_start is not start:
+        if room.session is not session or room.over or session.turn_start is not start:
             raise ValueError("the board has changed meanwhile; offer again")
         act()
     else:

@@ -19,12 +19,6 @@ from tests.web.pages import PERSON, RANDOM, page, serving
 CACHE = ProgramCache(8)
 
 
-@pytest.fixture(scope="module")
-def http():
-    with serving() as (_, client):
-        yield client
-
-
 def last(player, text, **options):
     game = make(player[0], **options)
     session = Session(game, text)
@@ -164,15 +158,23 @@ def test_the_curve_of_a_game_has_its_result_at_the_end(http):
         assert ann.until(lambda m: m.get("id") == number and m["final"])["values"][1:] == [1]
 
 
-def test_the_page_goes_on_while_something_is_evaluated_and_hears_that_it_is_of_no_use_any_more(monkeypatch):
-    begun, go, analyse_ = threading.Event(), threading.Event(), hints.analysis.analyse
+def held_analyses(monkeypatch, number=1):
+    """Events: this analysis has begun; it may go on."""
+    begun, go, analyse_, asked = threading.Event(), threading.Event(), hints.analysis.analyse, []
 
     def slowly(*arguments, **options):
-        begun.set()
-        go.wait(60)
+        asked.append(arguments)
+        if len(asked) == number:
+            begun.set()
+            go.wait(60)
         yield from analyse_(*arguments, **options)
 
     monkeypatch.setattr(hints.analysis, "analyse", slowly)
+    return begun, go
+
+
+def test_the_page_goes_on_while_something_is_evaluated_and_hears_that_it_is_of_no_use_any_more(monkeypatch):
+    begun, go = held_analyses(monkeypatch)
     with serving() as (_, http), page(http) as ann:
         ann.create("tic_tac_toe", position="XX./OO./...")
         curve = ann.send("curve")
@@ -189,20 +191,11 @@ def test_the_page_goes_on_while_something_is_evaluated_and_hears_that_it_is_of_n
 
 @pytest.mark.parametrize(("kind", "evaluated"), [("analyse", 1), ("curve", 3)])
 def test_what_is_known_of_a_turn_that_was_taken_back_is_not_noted_of_the_next(monkeypatch, http, kind, evaluated):
-    begun, go, analyse_, asked = threading.Event(), threading.Event(), hints.analysis.analyse, []
-
-    def slowly(*arguments, **options):
-        asked.append(arguments)
-        if len(asked) == evaluated:
-            begun.set()
-            go.wait(60)
-        yield from analyse_(*arguments, **options)
-
     with page(http) as ann:
         ann.create("tic_tac_toe", position="XX./OO./...")
         ann.do("turn", text="7")
         ann.do("turn", text="8")
-        monkeypatch.setattr(hints.analysis, "analyse", slowly)
+        begun, go = held_analyses(monkeypatch, evaluated)
         number = ann.send(kind, **({"ply": 2} if kind == "analyse" else {}))
         begun.wait(60)
         ann.do("undo")
@@ -241,27 +234,21 @@ def test_a_program_takes_a_draw_only_if_it_is_not_better(http):
         assert "declines the draw" in ann.refuse("offer", what="draw")  # it cannot say
 
 
-def test_a_draw_is_not_taken_for_a_board_that_has_changed_since(monkeypatch):
+@pytest.mark.parametrize(("kind", "fields"), [("turn", {"text": "1"}), ("new", {}), ("resign", {})])
+def test_a_draw_is_not_taken_for_a_board_that_has_changed_since(monkeypatch, kind, fields):
     """As whoever plays on in another tab could offer it just before a blunder."""
-    begun, go, analyse_ = threading.Event(), threading.Event(), hints.analysis.analyse
-
-    def slowly(*arguments, **options):
-        begun.set()
-        go.wait(60)
-        yield from analyse_(*arguments, **options)
-
-    monkeypatch.setattr(hints.analysis, "analyse", slowly)
+    begun, go = held_analyses(monkeypatch)
     with serving() as (_, http), page(http) as ann, page(http) as tab:
         ann.create("tic_tac_toe", [PERSON, {"kind": "player", "spec": "champion"}])
         tab.join(ann.welcome["session"], ann.welcome["token"])
         tab.do("pause", on=True)
         number = ann.send("offer", what="draw")
         begun.wait(60)
-        assert tab.do("turn", text="1")["ply"] == 1
+        tab.do(kind, **fields)
         go.set()
         answer = ann.until(lambda message: message.get("id") == number)
         assert answer["message"] == "the board has changed meanwhile; offer again"
-        assert ann.state["over"] is None
+        assert (ann.state["over"] is not None) == (kind == "resign")
 
 
 def test_a_hint_is_what_the_analysis_shows_as_best():

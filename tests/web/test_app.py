@@ -3,16 +3,7 @@
 import gzip
 import re
 
-import pytest
-
 from jaxgames.web.app import FRAMED, SCRIPTS, bundled, page_files
-from tests.web.pages import serving
-
-
-@pytest.fixture(scope="module")
-def http():
-    with serving() as (_, client):
-        yield client
 
 
 def test_a_script_holds_all_that_it_imports_once(tmp_path):

@@ -21,24 +21,6 @@ def http(served):
     return served[1]
 
 
-@pytest.fixture
-def ann(http):
-    with page(http) as one:
-        yield one
-
-
-@pytest.fixture
-def bob(http):
-    with page(http) as one:
-        yield one
-
-
-@pytest.fixture
-def eve(http):
-    with page(http) as one:
-        yield one
-
-
 def two_people(ann, bob, game="tic_tac_toe", **fields):
     """Ann on seat 0, Bob on seat 1."""
     ann.create(game, name="Ann", **fields)

@@ -1,4 +1,4 @@
-"""Games in a row: who begins, what counts, and what people do while the next one is made."""
+"""Games in a row: who begins, what counts; and answers that come when people have gone on otherwise."""
 
 import asyncio
 import threading
@@ -8,24 +8,6 @@ import pytest
 from jaxgames.web.engine import Engine, Lane
 from jaxgames.web.rooms import Room
 from tests.web.pages import PERSON, RANDOM, page, serving
-
-
-@pytest.fixture(scope="module")
-def http():
-    with serving() as (_, client):
-        yield client
-
-
-@pytest.fixture
-def ann(http):
-    with page(http) as one:
-        yield one
-
-
-@pytest.fixture
-def bob(http):
-    with page(http) as one:
-        yield one
 
 
 def test_games_in_a_row_swap_sides_and_are_counted(ann):

@@ -20,13 +20,6 @@ from jaxgames.web.app import WebServer
 from jaxgames.web.guard import HEADERS
 from jaxgames.web.limits import Limits
 from jaxgames.web.server import listen
-from tests.web.pages import serving
-
-
-@pytest.fixture(scope="module")
-def http():
-    with serving() as (_, client):
-        yield client
 
 
 def test_a_port_in_use_is_one_line(capsys):
